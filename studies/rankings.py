@@ -492,10 +492,8 @@ def _panels(rows: int, columns: int, **shared: Any) -> NDArray[Any]:
 
 
 def main(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
+    source: _options.WithPredictions,
     sampling: _options.Sampling,
-    predictions: Path | None = None,
     simulated_models: Annotated[
         int, Option(help="Models to simulate where there is no file of predictions.")
     ] = 4,
@@ -513,7 +511,7 @@ def main(
 
     Example: python -m studies.rankings --data derm-ddx --draws 250
     """
-    truth, models = source.read(predictions, columns)
+    truth, models = source.read()
     if not isinstance(truth, Rankings):
         raise InputError(f"these are {type(truth).__name__}, not rankings; use `bayesagree evaluate`")
     one_of(unranked, "unranked", ("exact", "lumped"))

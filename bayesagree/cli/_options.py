@@ -1,12 +1,12 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -26,8 +26,13 @@ def numbers(text: str, option: str = "", *, whole: bool = False) -> list[Any]:
     try:
         return [int(part) if whole else float(part) for part in text.split(",")]
     except ValueError:
-        rule = "a list of whole numbers such as 10,100" if whole else "a list of numbers such as 0.1,1,10"
-        raise BadParameter(f"{option} {text!r} is not {rule}".strip()) from None
+        rule = "whole numbers such as 10,100" if whole else "numbers such as 0.1,1,10"
+        raise BadParameter(f"{option} {text!r} is not a list of {rule}".strip()) from None
+
+
+def integers(text: str) -> list[int]:
+    """Split a comma-separated list of whole numbers."""
+    return numbers(text, whole=True)
 
 
 def two(text: str) -> tuple[float, float]:
@@ -51,7 +56,6 @@ TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the tabl
 ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")]
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
-PredictionsFile = Annotated[Path | None, Argument(help="Predictions: columns model, item, and label or scores.")]
 PlausibilityName = Annotated[
     str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
 ]
@@ -67,14 +71,9 @@ Threshold = Annotated[float | None, Option(help="For ratings: is the mean below 
 AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
 AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
 Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
-SmallestGroup = Annotated[
-    int, Option(min=1, help="Merge groups with fewer annotators; keep 'unknown' separate.")
-]
-SpecificationFile = Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")]
 GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
-CiProb = Annotated[float, Option(help="Probability of the intervals.")]
 Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
 NoAnswers = Annotated[Any, Option("--missing-labels", parser=names, help="Labels for no answer, such as n/a.")]
 Scale = Annotated[Any, Option(parser=two, metavar="LOW,HIGH", help="Lowest and highest rating, such as 1,5.")]
@@ -108,15 +107,6 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class PredictionColumns:
-    """Names of the columns of predictions, where they are not those of the annotations."""
-
-    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model"
-    predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
-    predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
-
-
-@dataclass(frozen=True)
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
@@ -138,42 +128,26 @@ class Source(Columns):
     # What the reader chose and left out, of the file that was read last.
     said: ClassVar[list[str]] = []
 
-    def read(
-        self, predictions: Path | None = None, columns: PredictionColumns | None = None, *, needed: bool = False
-    ) -> tuple[Any, Any]:
-        """Read annotations, and predictions, which come from a file of their own or with the annotations, if at all."""
+    def read(self) -> tuple[Any, Any]:
+        """Read annotations, and the predictions that come with them, if any do."""
         if (self.annotations is None) == (self.data is None):
             raise InputError("give either a file of annotations or --data NAME, not both and not neither")
-        if self.data is not None:
-            from bayesagree.datasets import load
-
-            found: Any = load(self.data)
-            annotations: Any = found.annotations
-            if self.ordered is not None and annotations.kind == "labels":
-                annotations = replace(annotations, ordered=self.ordered)
-        else:
-            found = self.export()
-            self.said[:], annotations = found.sentences(), found.annotations
+        if self.data is None:
+            export = self.export()
+            self.said[:] = export.sentences()
             for sentence in self.said:
                 echo(f"{self.annotations}: {sentence}", err=True)
-            if annotations is None:
+            if export.annotations is None:
                 raise InputError(
-                    f"{str(self.annotations)!r} ({found.format}) holds outputs of models, no annotations"
+                    f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations"
                 )
-        known = found.predictions
-        if predictions is not None:
-            from bayesagree.io.predictions import read_outputs
+            return export.annotations, export.predictions
+        from bayesagree.datasets import load
 
-            own, kind = columns or PredictionColumns(), annotations.kind
-            named: Any = {
-                "item": own.predictions_item or self.item,
-                "label": own.predictions_label or self.label,
-            }
-            two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
-            known = read_outputs(predictions, **named, model=own.model, two=two, numbers=kind == "ratings")
-        if needed and known is None:
-            raise InputError("there are no predictions: give a file of predictions")
-        return annotations, known
+        found: Any = load(self.data)
+        if self.ordered is not None and found.annotations.kind == "labels":
+            return replace(found.annotations, ordered=self.ordered), found.predictions
+        return found.annotations, found.predictions
 
     def export(self) -> "Export":
         """Read all that the file holds."""
@@ -181,8 +155,9 @@ class Source(Columns):
 
         if self.annotations is None:
             raise InputError("name a file: it is read and its contents are shown")
+        given = {one.name: getattr(self, one.name) for one in fields(Source)}
         ours = ("annotations", "data", "no_annotator")
-        how = {name: value for name, value in vars(self).items() if name not in ours and value is not None}
+        how = {name: value for name, value in given.items() if name not in ours and value is not None}
         return read_export(str(self.annotations), **how | ({"annotator": None} if self.no_annotator else {}))
 
     def features(self, path: Path | None) -> "Annotators | None":
@@ -214,30 +189,28 @@ class Source(Columns):
 
 
 @dataclass(frozen=True)
-class ItemsFile:
-    """Where a list of items goes, and for which tool."""
+class WithPredictions(Source):
+    """Annotations and predictions: these come from a file of their own or with the annotations, if at all."""
 
-    tool: Annotated[str | None, Option(help="Write for this tool: label_studio.")] = None
-    contents: ContentsFile = None
-    output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None
+    predictions: Annotated[Path | None, Argument(help="Columns model, item, and label or scores.")] = None
+    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model"
+    predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
+    predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
 
-    def write(self, table: Any, source: Source) -> None:
-        """Write the list, if it is to be kept, with what an export of Label Studio holds of the items."""
-        if self.output is None:
-            return
-        import pandas as pd
+    def read(self, *, needed: bool = False) -> tuple[Any, Any]:
+        """Read annotations and predictions."""
+        annotations, known = super().read()
+        if self.predictions is not None:
+            from bayesagree.io.predictions import read_outputs
 
-        from bayesagree.io.formats._file import File
-        from bayesagree.io.outputs import TOOLS, write_items
-        from bayesagree.io.tables import read_table
-
-        seen = None if self.contents is None else read_table(self.contents)
-        export = File(str(source.annotations)) if self.tool and source.annotations and seen is None else None
-        if export is not None and "data" in export.first:
-            named = source.item != "item"  # by a field of the data
-            seen = pd.DataFrame([({} if named else {"item": task["id"]}) | task["data"] for task in export.json])
-        tool: Any = one_of(self.tool or "table", "tool", TOOLS)
-        write_items(table, self.output, contents=seen, item=source.item, tool=tool)
+            item, label = self.predictions_item or self.item, self.predictions_label or self.label
+            kind = annotations.kind
+            two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
+            how: Any = {"item": item, "label": label, "model": self.model, "two": two}
+            known = read_outputs(self.predictions, **how, numbers=kind == "ratings")
+        if needed and known is None:
+            raise InputError("there are no predictions: give a file of predictions")
+        return annotations, known
 
 
 def by_item(path: Path, item: str, *columns: str) -> Any:
@@ -255,7 +228,7 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     return table.drop_duplicates([key, column]).set_index(key)[column]
 
 
-def groups_of(annotations: Any, people: "Annotators | None", features: str, smallest: int) -> "Groups":
+def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "Groups":
     """Group the annotators by the named features."""
     from bayesagree.annotations.groups import Groups
 
@@ -265,7 +238,7 @@ def groups_of(annotations: Any, people: "Annotators | None", features: str, smal
         raise InputError(
             "groups of annotators are compared on labels or ratings, not on rankings; leave out --group"
         )
-    return Groups.by_features(annotations, people, names(features)).merged(smallest)
+    return Groups.by_features(annotations, people, names(features))
 
 
 def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:

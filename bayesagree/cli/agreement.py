@@ -50,7 +50,7 @@ def agreement(
     missing = table.loc[~known].groupby("note", sort=False)["coefficient"].agg(", ".join)
     tables = [Table("agreement", table, most=0), Table("", table[known], title, **about)]
     if group is not None:
-        people = _options.groups_of(given, source.features(annotators), group, 1)
+        people = _options.groups_of(given, source.features(annotators), group)
         title = f"Alpha within and between groups by {people.by}, 95 % HDI"
         tables.append(Table("groups", group_agreement(given, people), title))
     return Answer(tables, [f"No {names}: {note}." for note, names in missing.items()], table)

@@ -1,15 +1,12 @@
 """`bayesagree annotators`: accuracy and confusion of every annotator, and checks of the crowd."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    from bayesagree.annotations import Ratings
 
 # Share of draws with switched labels above which a note says so: one draw in a hundred is no accident.
 _SWITCHED = 0.01
@@ -29,7 +26,7 @@ def annotators(
 
     Accuracy is the probability of the right label given what the annotator perceives of the item, in the variant that
     the note names; column matches_truth is the share of the annotator's labels that are the drawn truth of their item.
-    Of ratings: how much stricter or milder each annotator is, and Phi as it stands and once levels are removed.
+    Of ratings: how much stricter or milder each annotator is, and the components of variance.
     With --gold, gold items teach the annotators' confusion, and a second fit without them shows how far the predicted
     confidence is from the accuracy on gold, before and after calibration. -o keeps the annotators.
 
@@ -47,8 +44,15 @@ def annotators(
     crowd, _ = source.read()
     known = source.gold(gold, crowd)
     if crowd.kind == "ratings":
-        tables = _levels(crowd, vars(sampling))
-        return Answer(tables, keep=tables[0].rows)
+        from bayesagree.agreement import icc
+        from bayesagree.agreement.annotator_effects import annotator_levels
+        from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
+
+        levels = annotator_levels(normal_inverse_gamma(crowd, annotator_effects="shift", **vars(sampling)))
+        title = f"Levels, strictest first ({min(_SHOWN, len(levels))} of {len(levels)}), HDI 0.95"
+        parts = icc(crowd, random_seed=sampling.random_seed).attrs["variances"]
+        variances = Table("variances", _named("part", parts), "Components of variance")
+        return Answer([Table("annotators", levels, title, most=_SHOWN), variances], keep=levels)
     if crowd.kind != "labels":
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
     options: Any = {"variant": variant} | vars(sampling)
@@ -77,26 +81,6 @@ def annotators(
     else:
         notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
     return Answer(tables, [*notes, *choice_notes(settings_of(tree))], shown)
-
-
-def _levels(crowd: "Ratings", sampling: dict[str, Any]) -> list[Table]:
-    """Return levels of the annotators, and Phi with and without them."""
-    from bayesagree.agreement.annotator_effects import annotator_levels
-    from bayesagree.agreement.phi import common_agreement
-
-    kinds: Any = {"as it stands": "none", "levels removed": "shift"}
-    fits = {
-        name: common_agreement(crowd, annotator_effects=effects, **sampling) for name, effects in kinds.items()
-    }
-    found = {name: fit["agreement"].to_dataset() for name, fit in fits.items()}
-    ends = {name: {end: float(fit[end]) for end in ("mean", "lower", "upper")} for name, fit in found.items()}
-    rows = [{"phi": name} | ends[name] | {"decision": fit.attrs["decision"]} for name, fit in found.items()]
-    table: Any = annotator_levels(fits["levels removed"])
-    title = f"Levels, strictest first ({min(_SHOWN, len(table))} of {len(table)}): shift in log odds, HDI 0.95"
-    return [
-        Table("annotators", table, title, most=_SHOWN),
-        Table("agreement", rows, "Common agreement Phi, HDI 0.95"),
-    ]
 
 
 def _named(key: str, values: dict[str, float]) -> list[dict[str, Any]]:

@@ -8,16 +8,12 @@ from typer import Option
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
 
-Times = Annotated[Path | None, Option(help="Seconds of each answer: columns item, annotator, time.")]
-
 
 def audit(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
-    predictions: _options.PredictionsFile = None,
+    source: _options.WithPredictions,
     annotators: _options.AnnotatorsFile = None,
     gold: _options.GoldFile = None,
-    time: Times = None,
+    time: Annotated[Path | None, Option(help="Seconds of answers: columns item, annotator, time.")] = None,
     contents: _options.ContentsFile = None,
     random_seed: _options.Seed = 1,
 ) -> TableAnswer:
@@ -30,7 +26,7 @@ def audit(
     from bayesagree.findings.table import audit
     from bayesagree.io.tables import read_table
 
-    truth, models = source.read(predictions, columns)
+    truth, models = source.read()
     known = source.gold(gold, truth)
     beside: dict[str, Any] = {"time": None if time is None else read_table(time), "random_seed": random_seed}
     if contents is not None:
@@ -39,7 +35,7 @@ def audit(
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
     typed = {
         "LABELS": source.annotations or f"--data {source.data}",
-        "PREDICTIONS": predictions or "PREDICTIONS",
+        "PREDICTIONS": source.predictions or "PREDICTIONS",
     }
     table["what_to_do"] = table["what_to_do"].replace(
         {name: str(file) for name, file in typed.items()}, regex=True

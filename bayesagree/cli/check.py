@@ -6,14 +6,12 @@ from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError
 
 
 def check(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
+    source: _options.WithPredictions,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsFile = None,
     new: Annotated[str, Option(help="Name of the new model.")] = "new",
     old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
     probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
@@ -32,18 +30,14 @@ def check(
     """
     from bayesagree.evaluation.gates import claim, required_probability
 
-    truth, models = source.read(predictions, columns, needed=True)
+    truth, models = source.read(needed=True)
     names = {str(name): name for name in models.model_names.tolist()}
-    for option, name in (("--new", new), ("--old", old)):
-        if name not in names:
-            raise InputError(f"{option} {name!r} is not one of the models, {shorten(names)}")
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
     options: Any = {"items": items, "missing": missing, "plausibility": _options.name_or_trace(plausibility)}
     margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
-    found = claim(
-        truth, models, names[new], names[old], probability, margin, metric, **options, **vars(sampling)
-    )
+    new, old = (names.get(name, name) for name in (new, old))
+    found = claim(truth, models, new, old, probability, margin, metric, **options, **vars(sampling))
     row = {
         "supported": found.supported,
         "claim_probability": found.found,

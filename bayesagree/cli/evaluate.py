@@ -1,6 +1,6 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
@@ -14,15 +14,11 @@ TIERS = "Models of one tier may be equal. Tiers and places hold for all models t
 
 
 def evaluate(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
+    source: _options.WithPredictions,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsFile = None,
     plausibility: _options.PlausibilityName = None,
     reliability: _options.Reliabilities = None,
     metrics: _options.Metrics = None,
-    truth_is: Annotated[Literal["top", "sampled"], Option(help="Most plausible label, or a drawn one.")] = "top",
-    another_annotator: Annotated[bool, Option("--another-annotator", help="Score one too.")] = False,
     item_features: _options.ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
@@ -50,7 +46,7 @@ def evaluate(
 
     if source.annotations is not None and source.annotations.suffix == ".nc":
         return _answer(read_result(source.annotations), [])
-    truth, models = source.read(predictions, columns, needed=True)
+    truth, models = source.read(needed=True)
     levels, known = tuple(reliability or (1.0,)), source.gold(gold, truth, models)
     given = {"threshold": threshold, "gold": known}
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -62,10 +58,8 @@ def evaluate(
         options["allow_unmixed"] = True
     options |= vars(sampling) | _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
     options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
-    options |= {"items": items, "missing": missing, "truth_is": truth_is, "plausibility": chosen}
-    options["another_annotator"] = another_annotator or (
-        not known and scores_another_annotator(posterior, names)
-    )
+    options |= {"items": items, "missing": missing, "plausibility": chosen}
+    options["another_annotator"] = not known and scores_another_annotator(posterior, names)
     with _output.progress("scoring", items_to_score(posterior, truth, models, levels)) as advance:
         tree = run(truth, models, reliability=reliability and levels, progress=advance, **options)
     made = settings_of(tree)

@@ -24,8 +24,6 @@ def judge(
     judge_column: Annotated[
         str, Option("--judge", help="Column of the verdicts that names the judge.")
     ] = "judge",
-    verdicts_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None,
-    verdicts_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None,
     scale: _options.Scale = None,
     duplicates: _options.Duplicates = "error",
 ) -> TableAnswer:
@@ -41,8 +39,7 @@ def judge(
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
 
-    own = replace(columns, item=verdicts_item or columns.item, label=verdicts_label or columns.label)
-    given = _read(verdicts, replace(own, annotator=judge_column), scale=scale, duplicates="keep")
+    given = _read(verdicts, replace(columns, annotator=judge_column), scale=scale, duplicates="keep")
     human = _read(people, columns, scale=scale, duplicates=duplicates)
     if given.kind == human.kind == "labels":
         given, human = _alike(given, human)
@@ -50,7 +47,7 @@ def judge(
     tables, notes, rates = [], [], None
     if human.kind == "labels":
         counted, asked = _positive(positive, human), {"system": system, "inclusion": inclusion}
-        by_item = {role: _options.by_item(verdicts, own.item, name) for role, name in asked.items() if name}
+        by_item = {role: _options.by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
         how: dict[str, Any] = {"positive": counted} | by_item | vars(sampling)
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates = counted, judge_table(tree)

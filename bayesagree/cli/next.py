@@ -1,5 +1,6 @@
 """`bayesagree next`: the items to label next."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Option
@@ -16,15 +17,15 @@ SETTLED = 0.99
 
 
 def next(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
-    kept: _options.ItemsFile,
-    predictions: _options.PredictionsFile = None,
+    source: _options.WithPredictions,
     n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
     goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
     plausibility: _options.PlausibilityName = None,
     missing: _options.Missing = "error",
     seed: _options.Seed = 1,
+    tool: Annotated[Literal["label_studio", "table"] | None, Option(help="Write for this tool.")] = None,
+    contents: _options.ContentsFile = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None,
 ) -> Answer:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
@@ -32,16 +33,18 @@ def next(
 
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
+    from bayesagree.io.outputs import write_items
     from bayesagree.planning._decision import Decision, Outlook
     from bayesagree.planning.next_items import annotate_next
 
-    _output.require(kept.output, result=False)
-    votes, models = source.read(predictions, columns)
+    if output is not None and output.suffix != ".json":  # tasks of a tool
+        _output.require(output, result=False)
+    votes, models = source.read()
     models = models and models.pooled()
     if votes.kind == "comparisons":
         pairs = annotate_next(votes, n=n, goal=goal, random_seed=seed)
-        if kept.output is not None:
-            _output.keep(pairs, kept.output)
+        if output is not None:
+            _output.keep(pairs, output)
         shown = Table("pairs", pairs, "Pairs of models to compare next", most=20)
         return Answer([shown], pairs.attrs["notes"])
     if votes.kind == "ratings":
@@ -56,9 +59,26 @@ def next(
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
         table = annotate_next(votes, models, n=n, goal=goal, **how)
-    kept.write(table, source)
+    if output is not None:
+        write_items(table, output, contents=_contents(source, contents, tool), item=source.item, tool=tool)
     notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
     return Answer([Table("items", table, "Items to label next", most=20)], notes)
+
+
+def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
+    """Read what annotators see of the items: from a table, or for a tool from an export of Label Studio."""
+    import pandas as pd
+
+    from bayesagree.io.formats._file import File
+    from bayesagree.io.tables import read_table
+
+    if path is not None:
+        return read_table(path)
+    export = None if source.annotations is None or tool is None else File(str(source.annotations))
+    if export is None or "data" not in export.first:
+        return None
+    named = source.item != "item"  # by a field of the data
+    return pd.DataFrame([({} if named else {"item": task["id"]}) | task["data"] for task in export.json])
 
 
 def _worth(found: "pd.DataFrame", n: int) -> list[str]:

@@ -10,12 +10,14 @@ from bayesagree.errors import InputError
 
 
 def plan(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
-    predictions: _options.PredictionsFile = None,
-    items: Annotated[str, Option("--n-items", help="Numbers of items, comma separated.")] = "100,300,1000",
-    annotators: Annotated[str | None, Option("--n-annotators", help="Numbers of annotators per item.")] = None,
-    runs: Annotated[str | None, Option(help="Numbers of runs of a model on an item.")] = None,
+    source: _options.WithPredictions,
+    items: Annotated[
+        Any, Option("--n-items", parser=_options.integers, help="Numbers of items.")
+    ] = "100,300,1000",
+    annotators: Annotated[
+        Any, Option("--n-annotators", parser=_options.integers, help="Numbers of annotators per item.")
+    ] = None,
+    runs: Annotated[Any, Option(parser=_options.integers, help="Numbers of runs of a model on an item.")] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as fleiss_kappa.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
     difference: Annotated[
@@ -36,7 +38,7 @@ def plan(
     from bayesagree.planning.designs import designs_to_simulate
     from bayesagree.planning.designs import plan as plan_designs
 
-    pilot, models = source.read(predictions, columns)
+    pilot, models = source.read()
     if pilot.kind == "comparisons":
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
@@ -46,15 +48,12 @@ def plan(
         return Answer([shown], [f"{note}probability 0.8."], worth)
     if pilot.kind != "labels":
         raise InputError(f"studies are planned for labels or comparisons, not for {pilot.kind}")
-    each = annotators or ("2,3,5,10" if models is None else "1,3,5,10")
-    grid: dict[str, Any] = {
-        "items": _options.numbers(items, "--n-items", whole=True),
-        "annotators": _options.numbers(each, "--n-annotators", whole=True),
-    }
+    each = annotators or ([2, 3, 5, 10] if models is None else [1, 3, 5, 10])
+    grid: dict[str, Any] = {"items": items, "annotators": each}
     metric = metric or ("fleiss_kappa" if models is None else "accuracy")
     how: dict[str, Any] = {"metric": metric, "target": target, "cost": cost, "replicates": replicates}
-    how |= {} if runs is None else {"runs": _options.numbers(runs, "--runs", whole=True)}
     how |= grid | {"difference": difference, "power": power, "random_seed": seed}
+    how |= {} if runs is None else {"runs": runs}
     with _output.progress(
         "simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates
     ) as advance:

@@ -1,5 +1,6 @@
 """`bayesagree plausibility`: the posterior of the truth of each item, and how certain it is."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
-    kept: _options.ItemsFile,
     plausibility: Annotated[str | None, Option(help="Posterior of the truth, such as dirichlet.")] = None,
     reliability: _options.Reliabilities = None,
-    k: Annotated[int, Option(min=1, help="Certainty of the k most plausible labels.")] = 1,
     threshold: _options.Threshold = None,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="Keep the items (.csv, ...) or draws (.nc).")
+    ] = None,
 ) -> Answer:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 
@@ -32,20 +34,17 @@ def plausibility(
     from bayesagree.plausibility.certainty import annotation_certainty
 
     truth, _ = source.read()
-    levels, output = reliability or [None], kept.output
+    levels = reliability or [None]
     drawn = output is not None and output.suffix == ".nc"
     if drawn and len(levels) > 1:
         raise InputError(f"{output} keeps draws of one reliability: give one, not --reliability {levels}")
     _output.require(output, result=drawn)
-    trees = [_posterior(truth, plausibility, level, vars(sampling), None if drawn else k) for level in levels]
+    trees = [_posterior(truth, plausibility, level, vars(sampling), drawn) for level in levels]
     weights = [settings_of(tree).get("reliability", 1.0) for tree in trees]
-    found = {w: annotation_certainty(tree, k=k, threshold=threshold).values for w, tree in zip(weights, trees)}
+    found = {w: annotation_certainty(tree, threshold=threshold).values for w, tree in zip(weights, trees)}
     parts = [pd.DataFrame({"item": truth.items, "reliability": w, "certainty": own}) for w, own in found.items()]
     table = pd.concat(parts).sort_values(["reliability", "certainty", "item"], kind="stable")
-    if kept.tool is not None and not drawn:
-        first = table[table["reliability"] == weights[0]].drop(columns="reliability")
-        kept.write(first, source)
-    elif output is not None:
+    if output is not None:
         _output.keep(trees[0] if drawn else table, output)
     below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}
     summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **below)
@@ -57,9 +56,9 @@ def plausibility(
 
 
 def _posterior(
-    truth: Any, name: str | None, level: float | None, how: dict[str, Any], top: int | None
+    truth: Any, name: str | None, level: float | None, how: dict[str, Any], whole: bool
 ) -> "xr.DataTree":
-    """Draw from the named posterior of the truth, or from the one that fits the annotations."""
+    """Draw from the named posterior of the truth, or from the one that fits: whole, or the best labels alone."""
     from bayesagree.inference.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, record_for
 
@@ -71,8 +70,8 @@ def _posterior(
     if chosen.learns_reliability and level not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
     specification = chosen.specification if level is None else chosen.specification.at(level)
-    kept = None if truth.kind == "ratings" else top
+    top = None if whole or truth.kind == "ratings" else 1
     n_draws = how["draws"] * how["chains"]
     total = n_draws if chosen.learns_reliability else truth.items.size
     with _output.progress("drawing", total) as advance:
-        return specification.draw(truth, Request(**how, top_labels=kept, progress=advance))
+        return specification.draw(truth, Request(**how, top_labels=top, progress=advance))

@@ -26,7 +26,6 @@ def preferences(
     discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
     item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
     scale: Annotated[Scale, Option(help="Log odds, share or points.")] = "strength",
-    ci_prob: _options.CiProb = 0.95,
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
 ) -> ResultAnswer:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
@@ -55,15 +54,15 @@ def preferences(
     effects = {"ties": ties, "order": order, "discrimination": discrimination}
     how: Any = {name: None if value == "none" else value for name, value in effects.items()}
     tree = davidson(found, **how, item_effects=item_effects, **vars(sampling))
-    effect: Any = effect_table(tree, ci_prob=ci_prob)
+    effect: Any = effect_table(tree)
     common = effect["annotator"].isna()
-    board: Any = preference_table(tree, scale=scale, ci_prob=ci_prob)
+    board: Any = preference_table(tree, scale=scale)
     people = effect[~common].pivot(index="annotator", columns="effect", values=["mean", "lower", "upper"])
     people.columns = [f"{name}_{key}" if key != "mean" else str(name) for key, name in people.columns]
     shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board
     tables = [
         Table("comparisons", [found.overview()], most=0),
-        Table("models", shown, f"Models by {scale}, with the {ci_prob:.0%} HDI and rank set"),
+        Table("models", shown, f"Models by {scale}, with the 95 % HDI and rank set"),
         Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
         Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
     ]

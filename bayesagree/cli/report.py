@@ -15,15 +15,12 @@ if TYPE_CHECKING:
 
 
 def report(
-    source: _options.Source,
-    columns: _options.PredictionColumns,
+    source: _options.WithPredictions,
     sampling: _options.Sampling,
-    predictions: _options.PredictionsFile = None,
     annotators: _options.AnnotatorsFile = None,
     group: _options.Group = None,
-    smallest_group: _options.SmallestGroup = 1,
     gold: _options.GoldFile = None,
-    specification: _options.SpecificationFile = None,
+    specification: Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")] = None,
     title: Annotated[str | None, Option(help="Title of the page.")] = None,
     plausibility: _options.PlausibilityName = None,
     reliability: _options.Reliabilities = None,
@@ -49,7 +46,7 @@ def report(
     from bayesagree.report.settings import ReportSettings
     from bayesagree.subjective.specification import EvaluationSpecification
 
-    truth, models = source.read(predictions, columns)
+    truth, models = source.read()
     beside: dict[str, Any] = {"source": _origin(source)}
     how, total = vars(sampling), None
     if truth.kind != "comparisons":
@@ -59,7 +56,7 @@ def report(
         how, people = vars(settings), source.features(annotators)
         beside |= {"annotators": people, "gold": source.gold(gold, truth)}
         if group is not None:
-            beside["groups"] = _options.groups_of(truth, people, group, smallest_group)
+            beside["groups"] = _options.groups_of(truth, people, group)
         if specification is not None:
             declared = EvaluationSpecification.from_json(specification.read_text(encoding="utf-8"))
             beside["specification"] = declared

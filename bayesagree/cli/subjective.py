@@ -12,13 +12,11 @@ from bayesagree.errors import InputError
 
 def subjective(
     source: _options.Source,
+    group: Annotated[str, Option(help="Features of annotators to group by, comma separated.")],
     annotators: _options.AnnotatorsFile = None,
     predictions: Annotated[
         Path | None, Argument(help="Predictions per item, or per item and annotator.")
     ] = None,
-    group: _options.Group = None,
-    smallest_group: _options.SmallestGroup = 1,
-    bins: Annotated[int, Option(min=1, help="Bins of disagreement, without --group.")] = 5,
     truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
     model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
     threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
@@ -32,24 +30,16 @@ def subjective(
     Example: bayesagree subjective labels.csv models.csv --annotators people.csv --group gender,age
     """
     from bayesagree.annotations import Predictions
-    from bayesagree.annotations.groups import Groups
     from bayesagree.annotations.missing_predictions import predictions_of
-    from bayesagree.subjective import disagreement_rate, group_agreement, tables
+    from bayesagree.subjective import group_agreement, tables
     from bayesagree.subjective.group_truth import group_truth_tables
     from bayesagree.subjective.performance import group_performance
 
     given, known = source.read()
-    if given.kind == "rankings":
-        raise InputError("rankings have no groups here; give labels or ratings")
     if predictions is None and known is None:
         raise InputError("there are no predictions: give a file of predictions")
-    if truth is not None and group is None:
-        raise InputError("--truth by-group needs --group FEATURES")
     scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given
-    if group is None:
-        groups = Groups.by_disagreement(disagreement_rate(tables.as_labels(given, threshold)), bins=bins)
-    else:
-        groups = _options.groups_of(scored, source.features(annotators), group, smallest_group)
+    groups = _options.groups_of(scored, source.features(annotators), group)
     if predictions is None:
         models: Any = predictions_of(known, scored.items)
     else:

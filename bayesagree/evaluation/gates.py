@@ -9,7 +9,7 @@ import xarray as xr
 
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, shorten
+from bayesagree.errors import InputError, positive_int, say, shorten
 from bayesagree.errors import probability as checked_probability
 from bayesagree.evaluation.comparison import ModelScores, pairwise
 from bayesagree.evaluation.scoring import evaluate
@@ -143,7 +143,7 @@ def claim(
     models = predictions.model_names.tolist()
     for name, role in ((new, "new"), (old, "old")):
         if name not in models:
-            raise InputError(f"{role}={name!r} is not one of the models, {shorten(models)}")
+            raise InputError(f"{say(role, name)} is not one of the models, {shorten(models)}")
     if new == old:
         raise InputError(f"new and old are both {new!r}; a comparison needs two models")
     if not 0 < probability < 1:
