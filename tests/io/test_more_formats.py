@@ -30,7 +30,8 @@ def minimal(tmp_path):
 
 
 def test_json_min_is_a_table(minimal):
-    mood = read_annotations(minimal, label="mood", kind="labels")
+    with pytest.warns(UserWarning, match="column 'id' is taken for the item"):
+        mood = read_annotations(minimal, label="mood", kind="labels")
     assert mood.to_matrix().to_dict("index") == {
         1: {"p7@example.org": "sad", "p8@example.org": "glad"},
         2: {"p7@example.org": "glad", "p8@example.org": "glad"},

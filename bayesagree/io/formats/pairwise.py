@@ -3,8 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import SIDES, WINNERS, sides_of
 from bayesagree.errors import InputError
@@ -30,51 +33,43 @@ def read(file: File, question: str | None) -> Found:
     """Read one comparison per row; a row of the pairs of MT-Bench has two games, one in either order."""
     table: Any = file.table
     names = list(map(str, table.columns))
-    (first, second), winner = sides_of(names) or SIDES[0], _one_of(WINNERS, names)
+    (first, second), winner = sides_of(names) or SIDES[0], str(_one_of(WINNERS, names))
     texts = len({*table[first], *table[second]}) if first == "response_a" else 0
     if 2 * texts > len(table):
         raise InputError(
             f"columns {first!r} and {second!r} hold {texts} texts in {len(table)} rows; the models that wrote them are "
             "compared: name theirs in columns model_a and model_b"
         )
-    found, who, what = Found(), _one_of(ANNOTATORS, names), _one_of(ITEMS, names)
-    rows: Any = pd.DataFrame({"left": table[first], "right": table[second], "winner": table[str(winner)]})
-    for role, name in (("annotator", who), ("item", what)):
-        absent = 0 if name is None else int(table[name].isna().sum())
-        if absent:
+    found, who = Found(), pd.DataFrame(index=table.index)
+    for role, known in (("annotator", ANNOTATORS), ("item", ITEMS)):
+        name = _one_of(known, names)
+        if name is not None and (absent := int(table[name].isna().sum())):
             found.notes.append(
                 f"{absent} rows have no {name!r}: the {role} counts as unknown; fill them in or drop them"
             )
         elif name is not None:
-            rows[role] = [
-                " ".join(map(str, cell)) if isinstance(cell, list | tuple) else cell for cell in table[name]
-            ]
-    if "item" in rows and "turn" in names:
-        rows["item"] = [f"{item}, turn {turn}" for item, turn in zip(rows["item"], table["turn"])]
-    if winner == "g1_winner":
-        first_game, second_game = (
-            table[game]
-            .mask(table[game] == "model_1", table[first])
-            .mask(table[game] == "model_2", table[second])
-            for game in ("g1_winner", "g2_winner")
-        )
-        other = rows.assign(left=rows["right"], right=rows["left"], winner=second_game)
-        rows = pd.concat([rows.assign(winner=first_game), other], ignore_index=True)
-    weighted = winner == "preference" and is_number(table[[winner]])
-    order_known = not weighted or ORDERS in names
-    if weighted:
-        rows["winner"] = [_of_weight(weight, row) for row, weight in enumerate(rows["winner"])]
-        if ORDERS in names:
-            turned = table[ORDERS].fillna(value=False).astype(bool).to_numpy()
-            rows.loc[turned, ["left", "right"]] = rows.loc[turned, ["right", "left"]].to_numpy()
-            rows.loc[turned, "winner"] = rows.loc[turned, "winner"].replace({"left": "right", "right": "left"})
+            who[role] = [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in table[name]]
+    if "item" in who and "turn" in names:
+        who["item"] = [f"{item}, turn {turn}" for item, turn in zip(who["item"], table["turn"])]
+    sides, order_known = [table[first].to_numpy(object), table[second].to_numpy(object)], True
+    if winner == "preference" and is_number(table[[winner]]):
+        order_known = ORDERS in names
+        turned = table[ORDERS].fillna(value=False).astype(bool) if order_known else np.zeros(len(table), bool)
+        table = table.assign(preference=_by_weight(table["preference"].to_numpy(float), *sides))
+        sides = [np.where(turned, *sides[::-1]), np.where(turned, *sides)]
         found.notes.append("preferences between 1 and 2 are read as the output that they are nearer to")
+    rows = who.assign(left=sides[0], right=sides[1], winner=table[winner])
+    if winner == "g1_winner":
+        rows = pd.concat([rows, rows.assign(left=sides[1], right=sides[0], winner=table["g2_winner"])])
+        names_of = {"model_1": table[first], "model_2": table[second]}
+        for said, model in names_of.items():
+            rows["winner"] = rows["winner"].mask(rows["winner"] == said, pd.concat([model, model]))
     broken: Any = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
     if broken.any():
         found.left_out["comparisons without a verdict"] += int(broken.sum())
-        rows = rows[~broken].reset_index(drop=True)
-    known = {role: role for role in ("annotator", "item") if role in rows}
-    found.container = Comparisons.from_long(rows, **known, order_known=order_known)
+        rows = rows[~broken]
+    known = {role: role for role in who.columns}
+    found.container = Comparisons.from_long(rows.reset_index(drop=True), **known, order_known=order_known)
     return found
 
 
@@ -82,12 +77,13 @@ def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:
     return next((name for name in wanted if name in names), None)
 
 
-def _of_weight(weight: Any, row: int) -> Any:
-    """Return who wins by a preference of AlpacaEval: 1, 2, a weight between them, or 0 for a tie."""
-    if not isinstance(weight, int | float) or weight != weight:
-        return None
-    if weight != 0 and not 1 <= weight <= 2:
+def _by_weight(weight: Floats, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    """Return who wins by preferences of AlpacaEval: 1, 2, a weight between them, or 0 for a tie."""
+    if (bad := (weight != 0) & ((weight < 1) | (weight > 2))).any():
+        row = int(bad.argmax())
         raise InputError(
-            f"row {row}: preference {weight!r} is neither 0 (a tie) nor from 1 to 2; correct or drop the row"
+            f"row {row}: preference {weight[row]:g} is neither 0 (a tie) nor from 1 to 2; correct or drop the row"
         )
-    return "tie" if weight == 0 or abs(weight - 1.5) < TIE_WIDTH else "left" if weight < 1.5 else "right"
+    tie = (weight == 0) | (np.abs(weight - 1.5) < TIE_WIDTH)
+    winner = np.where(tie, "tie", np.where(weight < 1.5, first, second)).astype(object)
+    return np.where(np.isnan(weight), None, winner)
