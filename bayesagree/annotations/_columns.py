@@ -205,11 +205,10 @@ def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
     numbers = values if values.dtype != object else np.asarray(values.tolist())
     if numbers.dtype == object:
         raise InputError(f"{role} names hold whole numbers beyond 64 bits ({shorten(values)}); make them text")
-    if numbers.dtype.kind == "f" and (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
-        numbers = numbers.astype(np.int64)
-    if numbers.dtype.kind in "iu" and (numbers.size == 0 or numbers.max() <= np.iinfo(np.int64).max):
-        return numbers.astype(np.int64)
-    return numbers if numbers.dtype == np.uint64 else numbers.astype(np.float64)
+    if numbers.dtype.kind == "f":
+        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
+        return numbers.astype(np.int64 if whole.all() else np.float64)
+    return numbers if numbers.max(initial=0) > np.iinfo(np.int64).max else numbers.astype(np.int64)
 
 
 def _require_text(values: NDArray[Any], texts: list[str], role: str) -> None:

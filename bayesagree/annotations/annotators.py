@@ -62,7 +62,8 @@ class Annotators(Displayed):
             frame = frame.reset_index()
         table = eager_frame(frame)
         codes, names = coded(table, annotator, "annotator")
-        features = _without_refusals(pandas_frame(table).drop(columns=annotator)).set_axis(codes, axis=0)
+        features = pandas_frame(table).drop(columns=annotator).set_axis(codes, axis=0)
+        features = features.mask(features.isin(NO_ANSWER))
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
 
@@ -103,12 +104,6 @@ def _in_quarters(values: Any) -> pd.Series:
     ends = values.groupby(quarter).agg(["min", "max"])
     names = [f"{low:g}-{high:g}" if low < high else f"{low:g}" for low, high in ends.to_numpy()]
     return quarter.map(dict(zip(ends.index, names))).astype(pd.CategoricalDtype(names, ordered=True))
-
-
-def _without_refusals(features: pd.DataFrame) -> pd.DataFrame:
-    """Return the features with missing values where a text stands for no answer."""
-    texts = [name for name, kind in features.dtypes.items() if kind.kind in "OTU"]
-    return features.assign(**{str(name): features[name].mask(features[name].isin(NO_ANSWER)) for name in texts})
 
 
 def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:

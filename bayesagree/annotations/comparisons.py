@@ -19,7 +19,7 @@ from bayesagree.annotations._columns import (
 )
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._display import Displayed
-from bayesagree.annotations._words import FIRST, SECOND, SIDES, TIE, WINNERS, outcomes_of, sides_of
+from bayesagree.annotations._words import SIDES, TIE, WINNERS, outcomes_of, sides_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
 from bayesagree.errors import InputError, place_of
@@ -146,23 +146,23 @@ class Comparisons(Displayed):
         ['left', 'left', 'tie']
         """
         r, names, pairs = rankings, rankings.categories, []
-        everything = np.arange(names.size)
         for ranking in range(r.n_annotations):
             entries = slice(r.start[ranking], r.start[ranking + 1])
             place = np.full(names.size, names.size)
             place[r.label_index[entries]] = r.block[entries]
-            offered = everything if r.offered is None else r.offered[ranking]
-            first, second = (offered[side] for side in np.triu_indices(offered.size, 1))
-            compared = np.minimum(place[first], place[second]) < names.size
-            first, second = first[compared], second[compared]
-            outcome = np.select(
-                [place[first] < place[second], place[first] > place[second]], [FIRST, SECOND], TIE
-            )
-            pairs.append(np.stack([np.full(first.size, ranking), first, second, outcome]))
-        ranking, first, second, outcome = np.concatenate(pairs, axis=1)
+            offered = np.arange(names.size) if r.offered is None else r.offered[ranking]
+            pair = offered[np.stack(np.triu_indices(offered.size, 1))]
+            pair = pair[:, place[pair].min(axis=0) < names.size]
+            order = np.sign(np.diff(place[pair], axis=0))
+            pairs.append(np.vstack([np.full(pair.shape[1], ranking), pair, order]))
+        ranking, first, second, order = np.concatenate(pairs, axis=1)
         if ranking.size == 0:
             raise InputError("no ranking compares two labels; comparisons need rankings of two labels or more")
-        table = {"left": names[first], "right": names[second], "winner": OUTCOMES[outcome]}
+        table = {
+            "left": names[first],
+            "right": names[second],
+            "winner": np.array(["tie", "left", "right"])[order],
+        }
         table["item"], who = r.items[r.item_index[ranking]], "annotator" if r.annotators_known else None
         if who:
             table[who] = r.annotators[r.annotator_index[ranking]]

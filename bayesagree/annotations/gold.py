@@ -29,10 +29,7 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
     >>> gold_codes({"q2": "no"}, np.array(["q1", "q2"]), np.array(["no", "yes"])).tolist()
     [-1, 0]
     """
-    codes = np.full(items.size, -1, np.int64)
-    known = pd.Series(dtype=object) if gold is None else _by_item(gold).dropna()
-    if known.empty:
-        return codes
+    known = _by_item({} if gold is None else gold, "gold").dropna()
     place = pd.Index(items).get_indexer(pd.Index(known.index))
     if (place < 0).any():
         absent = as_python(known.index[int((place < 0).argmax())])
@@ -44,9 +41,7 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
             f"gold {place_of(item=known.index[first])}: {place_of(label=known.iloc[first])} is not one of the "
             f"labels ({shorten(categories)}); name all possible labels with labels=[...] when reading the data"
         )
-    twice = known.index.duplicated()
-    if twice.any():
-        raise InputError(f"gold {place_of(item=known.index[twice][0])} has several labels; keep one")
+    codes = np.full(items.size, -1, np.int64)
     codes[place] = code
     return codes
 
@@ -69,18 +64,11 @@ def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series
     >>> group_of_each({"q2": "b", "q1": "a"}, np.array(["q1", "q2"]), "by").tolist()
     ['a', 'b']
     """
-    if isinstance(given, xr.DataArray) and given.dims != ("item",):
-        raise InputError(f"{name}= has dims {given.dims}; it names the group of each item, dims ('item',)")
     if isinstance(given, Mapping | pd.Series | xr.DataArray):
-        table = _by_item(given)
-        if table.index.has_duplicates:
-            twice = as_python(table.index[table.index.duplicated()][0])
-            raise InputError(f"{name}= names item {twice!r} twice; give each item one group")
-        found = list(map(as_python, table.reindex(items)))
-    else:
-        found = list(map(as_python, given))
-        if len(found) != items.size:
-            raise InputError(f"{name}= has {len(found)} values for {items.size} items")
+        given = _by_item(given, name).reindex(items)
+    found = list(map(as_python, given))
+    if len(found) != items.size:
+        raise InputError(f"{name}= has {len(found)} values for {items.size} items")
     groups = pd.Series(found, dtype=object)
     if groups.isna().any():
         missing = shorten(items[groups.isna().to_numpy()])
@@ -88,7 +76,14 @@ def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series
     return groups
 
 
-def _by_item(given: Any) -> pd.Series:
+def _by_item(given: Any, name: str) -> pd.Series:
     """Return a mapping, a series or a DataArray as a series by item."""
-    given = given.to_series() if isinstance(given, xr.DataArray) else given
-    return (given if isinstance(given, pd.Series) else pd.Series(dict(given), dtype=object)).astype(object)
+    if isinstance(given, xr.DataArray):
+        if given.dims != ("item",):
+            raise InputError(f"{name}= has dims {given.dims}; it says something of each item, dims ('item',)")
+        given = given.to_series()
+    table = (given if isinstance(given, pd.Series) else pd.Series(dict(given), dtype=object)).astype(object)
+    if table.index.has_duplicates:
+        twice = as_python(table.index[table.index.duplicated()][0])
+        raise InputError(f"{name}= names item {twice!r} twice; name every item once")
+    return table

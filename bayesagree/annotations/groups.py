@@ -124,10 +124,8 @@ class Groups:
                 f"value_range {(low, high)} is not (lowest, highest) with 0 <= lowest <= highest <= 1"
             )
         edges = np.unique(np.linspace(low, high, n + 1))
-        n = max(edges.size - 1, 1)
         inside = (values >= low) & (values <= high)
-        position = np.searchsorted(edges, np.where(inside, values, low), side="right") - 1
-        index = np.where(inside, np.minimum(position, n - 1), -1).astype(np.int32)
+        index = np.where(inside, np.searchsorted(edges[1:-1], values, side="right"), -1).astype(np.int32)
         return cls(rate["annotator"].to_numpy(), _bin_names(edges), index, "disagreement rate")
 
     def sizes(self) -> NDArray[np.int64]:

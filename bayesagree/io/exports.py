@@ -69,7 +69,7 @@ def read_annotations(
     rank: str = "rank",
     scale: tuple[float, float] | None = None,
     step: float | None = None,
-    labels: Sequence[Any] | int | None = None,
+    labels: Sequence[Any] | None = None,
     duplicates: Duplicates = "error",
     na_values: Sequence[Any] = (),
     merge_similar: bool = False,
@@ -99,7 +99,7 @@ def read_annotations(
     scale, step
         The scale of ratings, as `Ratings.from_long`; if all ratings are whole numbers, the step is 1 by default.
     labels
-        All possible labels in their order; of labels 0, 1, ... also their number.
+        All possible labels in their order.
     duplicates
         As `Labels.from_long`; also for rankings, of which a second one begins where the best rank comes again after
         others. Several choices in one answer are no repeats: they are refused, or all kept.

@@ -29,7 +29,7 @@ def test_every_form_of_gold_has_the_same_codes(gold):
     [
         ({"q9": "no"}, "gold item 'q9' is not among the 3 items"),
         ({"q1": "maybe"}, "gold item 'q1': label 'maybe' is not one of the labels"),
-        (pd.Series(["no", "yes", "no"], index=["q1", "q2", "q2"]), "gold item 'q2' has several labels"),
+        (pd.Series(["no", "yes", "no"], index=["q1", "q2", "q2"]), "gold= names item 'q2' twice"),
     ],
 )
 def test_gold_that_cannot_be_coded(gold, message):

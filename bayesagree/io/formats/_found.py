@@ -61,7 +61,7 @@ class Wanted(NamedTuple):
         """Values with None for words that are missing, and one spelling of each label."""
         missing = {self.na_values} if isinstance(self.na_values, str) else set(map(str, self.na_values))
         kept = (None if missing and str(value) in missing else value for value in values)
-        return self.spelled(kept, spelling_key, None if isinstance(self.labels, int) else self.labels)
+        return self.spelled(kept, spelling_key, self.labels)
 
 
 # What comes of a field that is not there, or of another kind.
@@ -156,20 +156,19 @@ class Found:
         if kind == "rankings" and {item, annotator, label, rank} <= names:
             frame = frame[frame[label].notna()]
             frame = frame if "_answer" in names else frame.assign(_answer=_readings(frame, columns))
-        duplicates, labels = wanted.duplicates, wanted.labels
+        duplicates = wanted.duplicates
         if "_answer" in frame and kind != "ratings":
             frame, duplicates = self._whole_answers(frame, [item, annotator], kind, duplicates)
         how: Any = {"item": item, "annotator": annotator}
-        listed = list(range(labels)) if isinstance(labels, int) else labels
         if kind == "rankings":
-            return Rankings.from_long(frame, **how, label=label, rank=rank, labels=listed)
+            return Rankings.from_long(frame, **how, label=label, rank=rank, labels=wanted.labels)
         how["duplicates"] = duplicates
         if kind == "ratings":
             scale = wanted.scale_of(frame.get(value), way_out)
             of_ratings = Ratings.from_long(frame, **how, rating=rating, scale=scale, step=wanted.step)
             made: Annotations = in_levels(of_ratings, self.notes)
         else:
-            made = Labels.from_long(frame, **how, label=label, labels=listed, ordered=wanted.ordered)
+            made = Labels.from_long(frame, **how, label=label, labels=wanted.labels, ordered=wanted.ordered)
         self.count_repeats(int(frame[value].notna().sum()) - made.n_annotations)
         return made
 
