@@ -1,47 +1,26 @@
-"""Hamiltonian Monte Carlo: Markov chains of trajectories with random lengths, and jumps between modes.
+"""Hamiltonian Monte Carlo: Markov chains of trajectories with random lengths.
 
 Source: Neal, "MCMC using Hamiltonian dynamics" (2011), https://arxiv.org/abs/1206.1901, sections 4 (units) and 4.2
-(trajectories of random length); Tierney, "Markov chains for exploring posterior distributions", Annals of Statistics 22
-(1994), section 2.3.3 (jumps: independence chains within a hybrid).
+(trajectories of random length).
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.slices import UNIT_DRAWS, refitted
 
 FIRST_STEP = 0.3
 # Acceptance that costs the fewest gradients for an independent draw is .65 for normal targets and higher for skewed.
 ACCEPTANCE = 0.8
 # Log densities at points (..., parameter) and the gradients there; minus infinity rejects a trajectory.
 Density = Callable[[Floats], tuple[Any, Floats]]
-# Of `walk`: trajectories before each of the two refits of the units and after the last; draws that old units are worth,
-# a parameter; lengths of trajectories, around a quarter of the circle that they are under a normal density; acceptance;
-# steps for which a jump is made, and degrees of freedom of the t distributions that jumps come from.
-WARM_UP, UNIT_DRAWS, LENGTHS, WALK_ACCEPTANCE = (8, 8, 4), 1.0, (1.2, 2.8), 0.85
-STEPS_A_JUMP, FREEDOM = 3, 5.0
-
-
-class Modes(NamedTuple):
-    """Equal parts of t distributions around modes (mode, parameter), roots of whose squared scales are `roots`."""
-
-    at: Floats
-    roots: Floats
-
-    def draw(self, n: int, rng: Rng) -> Floats:
-        """Draw n points, shape (point, parameter)."""
-        which, (_, size) = rng.integers(len(self.at), size=n), self.at.shape
-        away = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(FREEDOM, (n, 1)) / FREEDOM)
-        return self.at[which] + np.einsum("npq,nq->np", self.roots[which], away)
-
-    def log_density(self, points: Floats) -> Floats:
-        """Return the log density at points (point, parameter), up to a constant."""
-        away = np.linalg.solve(self.roots, (points - self.at[:, None]).swapaxes(1, 2))
-        tails = -(FREEDOM + self.at.shape[1]) / 2 * np.log1p(np.square(away).sum(axis=1) / FREEDOM)
-        return np.logaddexp.reduce(tails - np.linalg.slogdet(self.roots)[1][:, None])
+# Of `walk`: trajectories before each of the two refits of the units and after the last; their lengths, around a quarter
+# of the circle that they are under a normal density; acceptance.
+WARM_UP, LENGTHS, WALK_ACCEPTANCE = (8, 8, 4), (1.2, 2.8), 0.85
 
 
 class Chain:
@@ -103,16 +82,6 @@ class Chain:
                 break
         momentum = momentum + 0.5 * step * (slope @ self.units)
         change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
-        return self._take(point, height, slope, change)
-
-    def jump(self, modes: Modes) -> float:
-        """Propose a point apart from the present one, and return its probability to be accepted."""
-        point = modes.draw(len(self.point), self.rng)
-        height, slope = self.density(point)
-        change = height - self.height + modes.log_density(self.point) - modes.log_density(point)
-        return self._take(point, height, slope, change)
-
-    def _take(self, point: Floats, height: Any, slope: Floats, change: Any) -> float:
         accepted = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
         taken = self.rng.random(accepted.shape) < accepted
         self.height, one = np.where(taken, height, self.height), taken[..., None]
@@ -120,35 +89,15 @@ class Chain:
         return float(accepted.mean())
 
 
-def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
-    """Return units (parameter, direction) of draws (draw, parameter); the old are worth so many draws a parameter."""
-    size, away = draws.shape[1], np.linalg.solve(units, (draws - draws.mean(axis=0)).T)
-    covariance = (away @ away.T + worth * size * np.eye(size)) / (len(draws) + worth * size)
-    return units @ np.linalg.cholesky(covariance)
-
-
-def walk(
-    density: Density, start: Floats, units: Floats, draws: int, rng: Rng, modes: Modes | None = None
-) -> Floats:
+def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng) -> Floats:
     """Draw points, shape (walker, draw, parameter), by walkers that begin at `start`, shape (walker, parameter).
 
-    Their `units` are refitted to all of them twice while they warm up. Between modes, where given, they also jump.
+    Their `units` are refitted to all of them twice while they warm up.
     """
     chain = Chain(density, start, units, rng, shortest=LENGTHS[0], longest=LENGTHS[1])
-
-    def moved(number: int, move: Callable[[], Any]) -> Floats:
-        ends = np.empty((number, *start.shape))
-        for place in range(number):
-            move()
-            if modes is not None:
-                for _ in range(1 + int(LENGTHS[1] / chain.step / STEPS_A_JUMP)):
-                    chain.jump(modes)
-            ends[place] = chain.point
-        return ends
-
     past = np.empty((0, *start.shape))
     for number in WARM_UP:
         if len(past):
             chain.units = refitted(chain.units, past[len(past) // 3 :].reshape(-1, start.shape[1]), UNIT_DRAWS)
-        past = np.concatenate([past, moved(number, lambda: chain.adapt(1, WALK_ACCEPTANCE))])
-    return moved(draws, chain.move).swapaxes(0, 1)
+        past = np.concatenate([past, chain.adapt(number, WALK_ACCEPTANCE)])
+    return chain.run(draws).swapaxes(0, 1)

@@ -15,6 +15,7 @@ INFERENCE = {
     "exact": "independent draws of the exact posterior",
     "importance": "adaptive importance sampling",
     "hmc": "Hamiltonian Monte Carlo",
+    "slices": "elliptical slice sampling with jumps",
     "gibbs": "Gibbs sampling",
     "gibbs, weighted": "Gibbs sampling, draws weighted by the predictions",
     "nuts": "No-U-Turn sampling",

@@ -1,63 +1,162 @@
-"""Draws of parameters with normal priors: many chains of elliptical slices in lockstep.
+"""Draws of parameters with normal priors, without gradients: many chains in lockstep, of jumps and elliptical slices.
 
-The posterior of the parameters has ridges (a slope may stand for a level, a clear item for an open one) and, along the
-share of items whose best label alone is known, plateaus. Slices need no gradient, no step and no rejection. Their
-ellipses come from a t distribution around the mode, refitted to the draws twice while they warm up, and what the t
-distribution does not say of the density is its likelihood. All chains ask for their densities at once.
+Items are independent given the parameters, and each gives its log likelihood at many parameter vectors at once. Chains
+begin around modes. The posterior has ridges (a slope may stand for a level, a clear item for an open one) and, along
+the share of items whose best label alone is known, plateaus and two modes: a t distribution that is refitted to the
+draws while they warm up proposes points anywhere, and gives the ellipses of slices around it.
 
 Source: Nishihara, Murray and Adams, "Parallel MCMC with generalized elliptical slice sampling", JMLR 15 (2014),
 https://www.jmlr.org/papers/v15/nishihara14a.html, algorithm 2; Murray, Adams and MacKay, "Elliptical slice sampling",
-AISTATS (2010), for the slice.
+AISTATS (2010), for the slice; Tierney, "Markov chains for exploring posterior distributions", Annals of Statistics 22
+(1994), section 2.3.3, for jumps between slices.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+import scipy as sp
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.hamiltonian import refitted
 
-# Degrees of freedom of the t distribution.
-FREEDOM = 8.0
-# Sweeps before each of the two refits of the t distribution, and draws that its units are worth, a parameter.
-WARM_UP = 8, 8
-UNIT_DRAWS = 2.0
+# Degrees of freedom of the t distribution; jumps before each slice.
+FREEDOM, JUMPS = 4.0, 4
+# Sweeps before the first draw and, counted from there, refits of the t distribution; draws that its units are worth, a
+# parameter.
+WARM_UP, REFITS, UNIT_DRAWS = 20, (-14, -7, 0), 2.0
+# Chains at least behind all chains of a result, parameters for which a sweep more lies between draws, and how far from
+# a mode, beside its normal approximation, chains begin.
+WALKERS, PARAMETERS_A_SWEEP, SPREAD = 48, 8, 0.5
+# Halvings of a step of the climb, the gain of log density at which it ends, and the step of derivatives in prior sds.
+STEPS, ENOUGH, EPSILON = 40, 1e-4, 1e-5
+# The gain where chains only begin.
+ENOUGH_TO_BEGIN = 0.3
 
 # Log densities of rows of parameters, shape (row,), of rows (row, parameter).
 Densities = Callable[[Floats], Floats]
+# Log likelihood of each item at parameters, shape (item, vector), of parameters (vector, parameter).
+Likelihoods = Callable[[Floats], Floats]
+
+
+class Fit(NamedTuple):
+    """Normal approximation of the posterior of the parameters.
+
+    Attributes
+    ----------
+    mode
+        The most probable parameters.
+    root
+        Matrix L of the covariance L L', so that ``mode + L z`` is a draw for standard normal z.
+    """
+
+    mode: Floats
+    root: Floats
+
+
+class Prior(NamedTuple):
+    """Normal priors of the parameters: means and standard deviations."""
+
+    mean: Floats
+    sd: Floats
+
+
+def climb(values: Likelihoods, prior: Prior, number: Floats, enough: float = ENOUGH) -> Fit:
+    """Climb to the mode of the parameters, and take the information of the items about them there.
+
+    Both by the scores of items, their derivatives with respect to the parameters: the information is the sum of their
+    outer products (Berndt, Hall, Hall and Hausman, 1974) plus the precision of the prior. `number` tells how many items
+    are like each.
+    """
+    (mean, sd), size, z = prior, prior.mean.size, np.zeros(prior.mean.size)
+    moves = np.concatenate([np.zeros((1, size)), EPSILON * np.eye(size)])
+    while True:
+        there = values(mean + sd * (z + moves))
+        here = number @ there[:, 0] - 0.5 * z @ z
+        scores = (there[:, 1:] - there[:, :1]) / EPSILON
+        triangle = np.linalg.cholesky((scores.T * number) @ scores + np.eye(size))
+        root = sp.linalg.solve_triangular(triangle, np.eye(size), lower=True).T
+        step, gain = root @ (root.T @ (number @ scores - z)), -np.inf
+        for _ in range(STEPS):
+            new = z + step
+            gain = number @ values((mean + sd * new)[None])[:, 0] - 0.5 * new @ new - here
+            if gain > 0:
+                break
+            step = step / 2
+        if not gain > enough:
+            return Fit(mean + sd * z, sd[:, None] * root)
+        z = z + step
+
+
+def chains_of(density: Densities, fits: list[Fit], draws: int, chains: int, rng: Rng) -> Floats:
+    """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have."""
+    modes, roots = (np.stack(part) for part in zip(*fits))
+    n, size = chains * -(-WALKERS // chains), modes.shape[1]
+    share = sp.special.softmax(density(modes) + np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1))
+    which, centre = rng.choice(len(fits), n, p=share), share @ modes
+    start = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
+    between = (modes - centre) * np.sqrt(share)[:, None]
+    root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
+    thin = 1 + -(-size // PARAMETERS_A_SWEEP)
+    out = elliptical_draws(density, start, centre, root, -(-draws * chains // n), rng, thin)
+    return out.reshape(chains, -1, size)[:, :draws]
+
+
+def posterior(height: Densities, prior: Prior) -> Densities:
+    """Return the log density of parameters whose log likelihood is `height`; impossible far off, where that is none."""
+
+    def density(theta: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = height(theta) - 0.5 * np.square((theta - prior.mean) / prior.sd).sum(axis=1)
+        return np.where(np.isnan(found), -np.inf, found)
+
+    return density
 
 
 def elliptical_draws(
-    density: Densities, start: Floats, centre: Floats, root: Floats, draws: int, rng: Rng
+    density: Densities, start: Floats, centre: Floats, root: Floats, draws: int, rng: Rng, thin: int = 1
 ) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), from chains that begin at `start`, shape (chain, parameter).
 
-    `root` L gives the first covariance L L' of the t distribution around `centre`.
+    `root` L gives the first covariance L L' of the t distribution around `centre`; of `thin` sweeps one is kept.
     """
-    x, (chains, size) = start.copy(), start.shape
+    x, (chains, size) = start, start.shape
     log_p, past, out = density(x), [], np.empty((chains, draws, size))
-    for number in range(-sum(WARM_UP), draws):
-        if number in (-WARM_UP[1], 0):
+    for number in range(-WARM_UP, draws * thin):
+        if number in REFITS:
             recent = np.concatenate(past[len(past) // 3 :])
             centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
-        x, log_p = sweep(density, x, log_p, centre, root, rng)
+        x, log_p = sweep(density, x, log_p, centre, root, rng, JUMPS)
         if number < 0:
             past.append(x)
         else:
-            out[:, number] = x
+            out[:, number // thin] = x
     return out
 
 
+def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
+    """Return units (parameter, direction) of draws (draw, parameter); the old are worth so many draws a parameter."""
+    size, away = draws.shape[1], np.linalg.solve(units, (draws - draws.mean(axis=0)).T)
+    covariance = (away @ away.T + worth * size * np.eye(size)) / (len(draws) + worth * size)
+    return units @ np.linalg.cholesky(covariance)
+
+
 def sweep(
-    density: Densities, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng
+    density: Densities, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng, jumps: int = 0
 ) -> tuple[Floats, Floats]:
-    """Move each chain, (chain, parameter) with log densities (chain,), along one slice; return both anew."""
-    (chains, size), inverse, log_p = x.shape, np.linalg.inv(root), log_p.copy()
+    """Move each chain, (chain, parameter) with log densities (chain,), by jumps and a slice; return both anew."""
+    (chains, size), inverse = x.shape, np.linalg.inv(root)
 
     def log_t(points: Floats) -> Floats:
         squares = np.square((points - centre) @ inverse.T).sum(axis=1)
         return -0.5 * (FREEDOM + size) * np.log1p(squares / FREEDOM)
 
+    x, log_p = x.copy(), log_p.copy()
+    for _ in range(jumps):
+        away = rng.standard_normal(x.shape) / np.sqrt(rng.chisquare(FREEDOM, (chains, 1)) / FREEDOM)
+        point = centre + away @ root.T
+        found = density(point)
+        taken = -rng.standard_exponential(chains) < found - log_p + log_t(x) - log_t(point)
+        x[taken], log_p[taken] = point[taken], found[taken]
     # Given x, the t distribution is a normal one of this scale.
     squares = np.square((x - centre) @ inverse.T).sum(axis=1)
     scale = np.sqrt((FREEDOM + squares) / rng.chisquare(FREEDOM + size, chains))

@@ -1,4 +1,4 @@
-"""The posterior of `corrected_rate`: what belongs to one item is integrated out, Hamiltonian chains draw the rest.
+"""The posterior of `corrected_rate`: what belongs to one item is integrated out, slices draw the rest.
 
 What is left are some hundred parameters with a smooth density: the coefficients, the scales of their priors, and what
 people have in common: the correlation rho of the latent opinions of two people on an item (``target="share"``), or
@@ -16,9 +16,9 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.slices import Fit
 from bayesagree.judges._panel import Panel, Regression
 from bayesagree.judges.prior import CorrectedRatePrior, Target
-from bayesagree.plausibility.informed.fit import Fit
 
 # Starts from which modes of truths are looked for: of two that are reached alike often, one is missed in 3 % of the
 # fits. Shares have one mode.

@@ -35,6 +35,7 @@ from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
 from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
+from bayesagree.inference.slices import chains_of
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import Panel, panel_of, regression
@@ -42,7 +43,6 @@ from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import classical_checks, saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 from bayesagree.plausibility.independence import warn_of_dependent
-from bayesagree.plausibility.informed.fit import chains_of
 
 # Cells times draws averaged at a time: 32 MiB an array.
 CHUNK = 2**22
@@ -201,7 +201,7 @@ def corrected_rate(
     settings["by"] = features
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(
-        groups, coords, model="corrected_rate", engine="hmc", random_seed=random_seed, settings=settings
+        groups, coords, model="corrected_rate", engine="slices", random_seed=random_seed, settings=settings
     )
 
 
@@ -211,7 +211,9 @@ def _fit(
     """Draw the coefficients of the regression, and people's parameters."""
     data, rng = regression(panel, prior), np.random.default_rng(seed)
     votes = Votes(panel, data, target, prior)
-    points = chains_of(votes.density, modes(votes, rng), shape[1], shape[0], rng).reshape(-1, votes.size)
+    points = chains_of(lambda some: votes.density(some)[0], modes(votes, rng), shape[1], shape[0], rng).reshape(
+        -1, votes.size
+    )
     return Fit(data.columns, votes.coefficients(points), dict(zip(votes.names, votes.people(points).T)))
 
 

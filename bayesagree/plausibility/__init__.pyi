@@ -7,7 +7,6 @@ from .group_dirichlet.prior import GroupDirichletPrior
 from .informed.posterior import InformedDirichlet
 from .informed.prior import InformedPrior
 from .informed_normal.posterior import InformedNormal
-from .informed_normal.prior import InformedNormalPrior
 from .informed_plackett_luce.posterior import InformedPlackettLuce
 from .normal_inverse_gamma.posterior import NormalInverseGamma
 from .normal_inverse_gamma.prior import NormalInverseGammaPrior
@@ -23,7 +22,6 @@ __all__ = [
     "GroupDirichletPrior",
     "InformedDirichlet",
     "InformedNormal",
-    "InformedNormalPrior",
     "InformedPlackettLuce",
     "InformedPrior",
     "NormalInverseGamma",

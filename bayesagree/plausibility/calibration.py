@@ -27,12 +27,11 @@ from bayesagree.errors import InputError
 from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size, result_tree, settings_of
-from bayesagree.inference.slices import draws_in_turn
+from bayesagree.inference.slices import Prior, climb, draws_in_turn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._labels import CONDITIONAL_SHARE
-from bayesagree.plausibility.informed.fit import ENOUGH, climb
 
 # Smallest probability: an impossible label stays possible enough for a gold label to disagree.
 FLOOR = 1e-12
@@ -208,6 +207,6 @@ def draw_parameters(log_p: Floats, gold: NDArray[np.int64], size: int, rng: Rng)
     def density(x: Floats) -> Floats:
         return of_items(x).sum(axis=0) - 0.5 * np.square((x - mean) / sd).sum(axis=1)
 
-    mode, root = climb(of_items, mean, sd, np.ones(gold.size), ENOUGH)
+    mode, root = climb(of_items, Prior(mean, sd), np.ones(gold.size))
     start = mode + rng.standard_normal((WALKERS, mean.size)) @ root.T
     return draws_in_turn(density, start, mode, root, size, rng)

@@ -17,14 +17,15 @@ that were collected until they agreed), hits prove nothing either.
 Source: Lindsay, "The geometry of mixture likelihoods", Annals of Statistics 11 (1983), for the fit.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
+import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
@@ -32,7 +33,7 @@ from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.posterior import Posterior, Request, Truths
+from bayesagree.inference.posterior import ItemPosterior, Posterior, Request, Truths
 from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, is_probability, on_items_of
 
 # z from which a model is known to depend on the votes, and is under suspicion: of independent ones .004 and .05 are
@@ -117,18 +118,19 @@ def warn_of_dependent(annotations: Any, predictions: Predictions) -> None:
         independence(annotations, predictions).warn("against these annotations their scores are flattered")
 
 
-class Guarded(ABC):
-    """Part of a posterior that learns from predictions, a dataclass: from which models it learns."""
+class Guarded(ItemPosterior):
+    """A posterior that learns from predictions, a dataclass with these fields: from which models it learns."""
 
     predictions: Predictions | None
     exclude: Excluded
     takes_predictions = True
+    target = "score against a well-annotated truth (estimate)"
 
     @property
     def given(self) -> Predictions:
         """The predictions, which only `evaluate` may leave out."""
         if self.predictions is None:
-            raise InputError(f"{cast(Any, self).name} learns from predictions; give them as predictions=")
+            raise InputError(f"{self.name} learns from predictions; give them as predictions=")
         return self.predictions
 
     @abstractmethod
@@ -138,6 +140,17 @@ class Guarded(ABC):
     def telling(self, annotations: Any) -> Any:
         """Return the annotations that tell whether models are independent of them."""
         return annotations
+
+    def settings(self, annotations: Any) -> dict[str, Any]:
+        """Return the arguments of the model."""
+        return {"target": self.target, "exclude": self.exclude}
+
+    def draw(self, annotations: Any, request: Request) -> xr.DataTree:
+        """Draw a result on the items of the predictions; warn of models that depend on the annotations."""
+        annotations, predictions = _aligned(annotations, self.given)
+        found = independence(self.telling(annotations), predictions)
+        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+        return super().draw(annotations, request)
 
     def truths(
         self,
@@ -152,17 +165,14 @@ class Guarded(ABC):
         known of an item: without it the best model, which knows what the others do not, would have that counted as its
         errors.
         """
-        itself = cast(Any, self)
         if self.predictions is not None:
             raise InputError(
                 "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
-                f"predictions= score the result of {itself.name} with a metric"
+                f"predictions= score the result of {self.name} with a metric"
             )
-        if not isinstance(annotations, Rankings):
-            annotations = on_items_of(annotations, predictions)
-        given = predictions.aligned(annotations.items, annotations.categories)
+        annotations, given = _aligned(annotations, predictions)
         found = independence(self.telling(annotations), given)
-        informed = replace(itself, predictions=given, exclude=found.left_out(self.exclude))
+        informed: Any = replace(self, predictions=given, exclude=found.left_out(self.exclude))
         doubted = {"left_out": excluded_names(informed.exclude), "unsure": []}
         posteriors = [informed, self.of_annotations()]
         if self.exclude is None and found.unsure.any():
@@ -171,10 +181,12 @@ class Guarded(ABC):
         settings = {name: models for name, models in doubted.items() if models}
         return Truths(annotations, given, posteriors, request, beside_annotations_only, {}, settings)
 
-    def warn_of_dependent(self, annotations: Annotations, predictions: Predictions) -> None:
-        """Warn of models that depend on the annotations that a result is drawn from."""
-        found = independence(self.telling(annotations), predictions)
-        found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
+
+def _aligned(annotations: Any, predictions: Predictions) -> tuple[Any, Predictions]:
+    """Return annotations and predictions on the same items and labels."""
+    if not isinstance(annotations, Rankings):
+        annotations = on_items_of(annotations, predictions)
+    return annotations, predictions.aligned(annotations.items, annotations.categories)
 
 
 class _Hits(NamedTuple):

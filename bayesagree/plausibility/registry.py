@@ -28,7 +28,6 @@ from bayesagree.plausibility.group_dirichlet.posterior import GroupDirichlet
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
 from bayesagree.plausibility.informed.prior import InformedPrior
 from bayesagree.plausibility.informed_normal.posterior import InformedNormal
-from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.informed_plackett_luce.posterior import InformedPlackettLuce
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
@@ -242,7 +241,7 @@ def default_posterior(
         return Choice(first, f"{kind.__name__} alone determine the truth ({first}): {why}.{said}")
     informed, reason = INFORMED[kind]
     for name, value in given.items():
-        another = name == "prior" and not isinstance(value, InformedPrior | InformedNormalPrior | None)
+        another = name == "prior" and not isinstance(value, InformedPrior | None)
         if another or name not in informed.arguments():
             raise InputError(
                 f"{say(name)} is no argument of {informed.name}, the default for these data: name the posterior that "

@@ -6,7 +6,6 @@
 - `family`: the three kinds of items, the likelihood of their votes and their draws.
 - `ordered`: the form for labels that stand in an order, with few parameters.
 - `prior`: names, order and priors of the parameters.
-- `fit`: their mode and their draws.
 - `gold`: the true label of items, learnt from items whose label is known.
 - `model`: the same posterior in PyMC.
 """

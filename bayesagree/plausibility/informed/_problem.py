@@ -1,28 +1,47 @@
-"""Votes, covariates and parameters of one informed posterior, as its engine and its PyMC model take them."""
+"""Votes, covariates and parameters of one informed posterior, as its engine and its PyMC model take them.
+
+`InformedProblem` is the frame of labels of any form, and the form without order; `ordered` exchanges the pieces.
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
 from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
+from bayesagree.inference.slices import (
+    ENOUGH,
+    ENOUGH_TO_BEGIN,
+    Fit,
+    Likelihoods,
+    Prior,
+    chains_of,
+    climb,
+    posterior,
+)
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
 from bayesagree.plausibility.informed.family import Items, draw_items, kinds, prior_means
-from bayesagree.plausibility.informed.fit import ENOUGH_TO_BEGIN, Fit, Learner
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
-# A new set of parameters costs a hundred passes over all items, more than its draws of these.
-# Most consecutive draws of a chain that share their parameters.
+# Most consecutive draws of a chain that share their parameters: a new set costs a hundred passes over all items.
 MOST_SHARED = 5
+# Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
+LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
+# Cells (item, label, vector) that are computed at once: more leave the processor's cache.
+MOST_CELLS = 100_000
+# Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
+# where it is nearly no item, most items, and all.
+ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
 
 
 def draws_per_parameters(draws: int) -> int:
@@ -46,7 +65,11 @@ def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
 
 @dataclass(frozen=True, eq=False)
 class InformedProblem:
-    """Labels and predictions on the same items, and what follows from them before any item is drawn."""
+    """Labels and predictions on the same items, and what follows from them before any item is drawn.
+
+    A form gives `layout`, the names and normal priors of its parameters; `said`, what predictions say of items; the
+    log probability of votes (`log_votes`), and how parameters and items are drawn.
+    """
 
     labels: Labels
     predictions: Any  # Predictions, or None where the labels alone tell of annotators
@@ -76,29 +99,12 @@ class InformedProblem:
         return Covariates.of(self.predictions, self.exclude)
 
     @cached_property
-    def weighed(self) -> tuple[Floats, Items]:
-        """The weight of each annotator, and covariates and votes of all items, those that are about them."""
+    def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
+        """The weight of each annotator, and the votes (item, label) that are about their items."""
         with one_blas_thread():
             weight, counts = weights(self)
         warn_of_careless(self.labels, weight)
-        return weight, self.every.with_counts(counts)
-
-    def learn(self, counts: NDArray[np.int64]) -> Floats:
-        """Return the parameters under which votes (item, label) are most probable, roughly."""
-        odds = float(self.layout.mean[-1])
-        return np.append(
-            Learner(self.layout, self.every.with_counts(counts)).mode(odds, ENOUGH_TO_BEGIN).mode, odds
-        )
-
-    def log_votes(self, mode: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
-        """Return the log probability of votes (row, label) of items (row,) in one order."""
-        rows = Items(np.ascontiguousarray(self.every.columns[:, item]), counts)
-        return kinds(mode[None], self.layout, rows).log_likelihoods(mode[-1])[0][:, 0]
-
-    @cached_property
-    def every(self) -> Items:
-        """Covariates of all items, and the votes of all annotators."""
-        return Items.of(self.covariates, self.labels.counts().astype(np.int64))
+        return weight, counts
 
     @property
     def weights(self) -> Floats:
@@ -106,27 +112,33 @@ class InformedProblem:
         return self.weighed[0]
 
     @property
-    def items(self) -> Items:
-        """Covariates and votes of all items."""
+    def counts(self) -> NDArray[np.int64]:
+        """Votes that are about their items, shape (item, label)."""
         return self.weighed[1]
 
-    @cached_property
-    def layout(self) -> Any:
-        """Names and priors of the parameters."""
-        return Layout(self.covariates.names, self.prior or InformedPrior())
+    def learnt(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
+        """Return items to learn from, of those that have the same votes and predictions one, and how many they are."""
+        voted = np.flatnonzero(counts.any(axis=1))
+        most = max(LEARNT_ITEMS, LEARNT_CELLS // counts.shape[1])
+        voted = np.sort(np.random.default_rng(0).permutation(voted)[:most])
+        key = np.concatenate([counts[voted], self.said[voted]], axis=1)
+        _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
+        return voted[first], number.astype(float)
+
+    def learn(self, counts: NDArray[np.int64]) -> Floats:
+        """Return the parameters under which votes (item, label) are most probable, roughly."""
+        return self.climbed(counts, ENOUGH_TO_BEGIN).mode
 
     @cached_property
     def fit(self) -> Fit:
-        """The parameters' mode, the odds of the second kind of items held at their prior mean."""
-        odds = float(self.layout.mean[-1])
-        mode, root = Learner(self.layout, self.items).mode(odds)
-        return Fit(np.append(mode, odds), root)
+        """The parameters' mode."""
+        return self.climbed(self.counts, ENOUGH)
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
         rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
         with one_blas_thread():
-            return Learner(self.layout, self.items).draws(draws, chains, rng)
+            return self.sampled(draws, chains, rng)
 
     def drawn(self, request: Request) -> Floats:
         """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
@@ -137,23 +149,96 @@ class InformedProblem:
             warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
-    def prior_means(self, theta: Floats | None = None) -> Floats:
-        """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
-        return prior_means(self.fit.mode if theta is None else theta, self.layout, self.items)
-
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
         theta = self.drawn(request).reshape(-1, self.layout.mean.size)
-        each, n_labels = request.samples // len(theta), self.labels.categories.size
-        best, items, layout = request.top_labels == 1, self.items, self.layout
+        each, dtype = request.samples // len(theta), label_dtype(self.labels.categories.size)
 
         def draw(block: slice, rng: np.random.Generator) -> Drawn:
-            drawn = draw_items(rng, theta, layout, items.rows(block), each, best=best)
-            return Drawn(
-                block,
-                {"top_label": drawn[..., None].astype(label_dtype(n_labels))}
-                if best
-                else {"plausibility": drawn},
-            )
+            drawn = self.draw_items(rng, theta, block, each, best=request.top_labels == 1)
+            if drawn.ndim == 2:
+                return Drawn(block, {"top_label": drawn[..., None].astype(dtype)})
+            return Drawn(block, {"plausibility": drawn})
 
         return draw
+
+    # The form without order.
+
+    @cached_property
+    def layout(self) -> Any:
+        """Names and priors of the parameters."""
+        return Layout(self.covariates.names, self.prior or InformedPrior())
+
+    @cached_property
+    def items(self) -> Items:
+        """Covariates of all items, and the votes that are about them."""
+        return Items(self.columns, self.counts)
+
+    @cached_property
+    def columns(self) -> Floats:
+        """Covariates of all items, shape (label, item, column)."""
+        return Items.of(self.covariates, self.labels.counts().astype(np.int64)).columns
+
+    @property
+    def said(self) -> Floats:
+        """Covariates of all items, shape (item, label * column)."""
+        return self.columns.swapaxes(0, 1).reshape(self.labels.items.size, -1)
+
+    def log_votes(self, theta: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
+        rows = Items(np.ascontiguousarray(self.columns[:, item]), counts)
+        return kinds(theta, self.layout, rows).log_likelihoods(theta[:, -1])[0]
+
+    def climbed(self, counts: NDArray[np.int64], enough: float, odds: float | None = None) -> Fit:
+        """Climb to the mode of the parameters, the odds of the second kind of items held, by default at their mean."""
+        at, number = self.learnt(counts)
+        items, layout = Items(self.columns, counts).rows(at), self.layout
+        odds = float(layout.mean[-1]) if odds is None else odds
+
+        def values(some: Floats) -> Floats:
+            return kinds(np.pad(some, ((0, 0), (0, 1))), layout, items).log_likelihoods(np.array(odds))[0]
+
+        prior = Prior(layout.mean[:-1], layout.sd[:-1])
+        mode, root = climb(by_cells(values, at.size * counts.shape[1]), prior, number, enough)
+        return Fit(np.append(mode, odds), root)
+
+    def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
+        """Draw the parameters, shape (chain, draw, parameter).
+
+        The odds of the second kind are summed over a grid, and drawn from it afterwards: their posterior may be as flat
+        as their prior, and chains that carry them along mix slowly.
+        """
+        (at, number), (*_, odds_mean), (*_, odds_sd) = self.learnt(self.counts), self.layout.mean, self.layout.sd
+        rough, odds = self.items.rows(at).single(), odds_mean + odds_sd * ODDS
+
+        def of_odds(some: Floats) -> Floats:
+            each = kinds(np.pad(some, ((0, 0), (0, 1))), self.layout, rough).log_likelihoods(*odds)
+            return np.stack([number.astype(np.float32) @ one for one in each]) - 0.5 * np.square(ODDS)[:, None]
+
+        by_odds = by_cells(of_odds, at.size * self.counts.shape[1])
+        fits = [self.climbed(self.counts, ENOUGH_TO_BEGIN, one) for one in BEGIN]
+        fits = [Fit(mode[:-1], root) for mode, root in fits]
+        prior = Prior(self.layout.mean[:-1], self.layout.sd[:-1])
+        density = posterior(lambda theta: sp.special.logsumexp(by_odds(theta), axis=0), prior)
+        out = chains_of(density, fits, draws, chains, rng)
+        weight = by_odds(out.reshape(-1, out.shape[2]))
+        chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
+        return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)
+
+    def prior_means(self) -> Floats:
+        """Return the mean of every item before its own votes, (item, category), at the parameters' mode."""
+        return prior_means(self.fit.mode, self.layout, self.items)
+
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+        """Draw items, `each` times at every parameter vector, as `family.draw_items`."""
+        return draw_items(rng, theta, self.layout, self.items.rows(block), each, best=best)
+
+
+def by_cells(function: Likelihoods, cells: int) -> Likelihoods:
+    """Return a function of parameters (vector, parameter) that takes a few vectors of so many cells at a time."""
+    step = max(1, MOST_CELLS // max(cells, 1))
+
+    def of_all(theta: Floats) -> Floats:
+        return np.concatenate([function(theta[at : at + step]) for at in range(0, len(theta), step)], axis=-1)
+
+    return of_all

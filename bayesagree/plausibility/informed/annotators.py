@@ -38,8 +38,8 @@ class Learnt(Protocol):
         """Return the parameters under which votes (item, label) are most probable, roughly."""
         ...
 
-    def log_votes(self, mode: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
-        """Return the log probability of votes (row, label) of items (row,) in one order."""
+    def log_votes(self, theta: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
         ...
 
 
@@ -79,7 +79,7 @@ def _answers(
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
     mode, every = problem.learn(counts), np.eye(counts.shape[1], dtype=np.int64)
-    logs = np.stack([problem.log_votes(mode, item[first], key[:, 1:] + one) for one in every], axis=1)
+    logs = np.hstack([problem.log_votes(mode[None], item[first], key[:, 1:] + one) for one in every])
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
     return (p / p.sum(axis=1, keepdims=True))[row.ravel()]
 

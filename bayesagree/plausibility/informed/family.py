@@ -16,7 +16,6 @@ Parameters come many vectors at a time, which are the last axis of every array h
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -47,61 +46,37 @@ MOST_LOG = 14.0
 MOST_ROUNDS = 300
 
 
-class BestTable(NamedTuple):
-    """Log probability that a label is best under Dirichlet(A / K + counts), for distinct sorted counts.
+def best_table(counts: NDArray[np.int64]) -> tuple[Floats, NDArray[np.intp]]:
+    """Return log probabilities that a label is best under Dirichlet(A / K + counts), and where those of labels stand.
 
-    `times` (row, number) tells how many labels have each of the `numbers` of votes; `log_best` has shape (entry,
-    log A): an entry is a number of votes within a row.
+    Of shapes (entry, log A) and (item, label): an entry is a number of votes within distinct sorted counts. They
+    integrate over the largest of independent gamma variables: int f_k(g) prod_(j != k) F_j(g) dg.
     """
+    n_labels = counts.shape[1]
+    distinct, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
+    votes, place = np.unique(counts, return_inverse=True)
+    labels_of = (distinct[:, :, None] == votes).sum(axis=1)
+    row_of, place_of = np.nonzero(labels_of)
+    number, first = labels_of[row_of, place_of], np.unique(row_of, return_index=True)[1]
+    out = np.empty((row_of.size, LOG_A.size))
+    for at, log_a in enumerate(LOG_A):
+        shape = np.exp(log_a) / n_labels + votes[:, None]
+        log_g = np.linspace(-12.0, np.log(shape.max() + 8 * np.sqrt(shape.max()) + 12), PLACES)
+        below = np.log(np.maximum(gammainc(shape, np.exp(log_g)), 1e-300))
+        alone = shape * log_g - np.exp(log_g) - gammaln(shape) - below
+        best = np.exp(alone[place_of] + (labels_of.astype(float) @ below)[row_of]).sum(axis=1)
+        out[:, at] = np.log(np.maximum(best / np.add.reduceat(best * number, first)[row_of], 1e-290))
+    out[~distinct.any(axis=1)[row_of]] = -np.log(n_labels)
+    entry = np.zeros(labels_of.shape, np.intp)
+    entry[row_of, place_of] = np.arange(row_of.size)
+    return out, entry[row.reshape(-1, 1), place.reshape(counts.shape)]
 
-    numbers: NDArray[np.int64]
-    times: Floats
-    log_best: Floats
 
-    @classmethod
-    def of_items(cls, counts: NDArray[np.int64]) -> "tuple[Self, NDArray[np.intp], NDArray[np.intp]]":
-        """Return the table of counts (item, label), each item's row, and the entry of each of its labels.
-
-        It integrates over the largest of independent gamma variables: int f_k(g) prod_(j != k) F_j(g) dg.
-        """
-        n_labels = counts.shape[1]
-        distinct, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
-        votes, place = np.unique(counts, return_inverse=True)
-        labels_of = (distinct[:, :, None] == votes).sum(axis=1)
-        row_of, place_of = np.nonzero(labels_of)
-        number, first = labels_of[row_of, place_of], np.unique(row_of, return_index=True)[1]
-        out = np.empty((row_of.size, LOG_A.size))
-        for at, log_a in enumerate(LOG_A):
-            shape = np.exp(log_a) / n_labels + votes[:, None]
-            log_g = np.linspace(-12.0, np.log(shape.max() + 8 * np.sqrt(shape.max()) + 12), PLACES)
-            below = np.log(np.maximum(gammainc(shape, np.exp(log_g)), 1e-300))
-            alone = shape * log_g - np.exp(log_g) - gammaln(shape) - below
-            best = np.exp(alone[place_of] + (labels_of.astype(float) @ below)[row_of]).sum(axis=1)
-            out[:, at] = np.log(np.maximum(best / np.add.reduceat(best * number, first)[row_of], 1e-290))
-        out[~distinct.any(axis=1)[row_of]] = -np.log(n_labels)
-        entry = np.zeros(labels_of.shape, np.intp)
-        entry[row_of, place_of] = np.arange(row_of.size)
-        return (
-            cls(votes, labels_of.astype(float), out),
-            row.ravel(),
-            entry[row.reshape(-1, 1), place.reshape(counts.shape)],
-        )
-
-    def at(self, log_a: Floats) -> tuple[Floats, Floats]:
-        """Return the probabilities at each log A and the slopes of their logs, shape (entry, log A)."""
-        place = np.clip((log_a - LOG_A[0]) / (LOG_A[1] - LOG_A[0]), 0, LOG_A.size - 1)
-        low = np.minimum(place.astype(int), LOG_A.size - 2)
-        first, slope = self.log_best[:, low], self.log_best[:, low + 1] - self.log_best[:, low]
-        inside = (log_a > LOG_A[0]) & (log_a < LOG_A[-1])
-        return np.exp(first + (place - low) * slope), inside * slope / (LOG_A[1] - LOG_A[0])
-
-    def base(self, log_a: Floats) -> tuple[Floats, Floats]:
-        """Return the log probability of each row's votes under Dirichlet(A / K, ...), and its slope by log A."""
-        a, times = np.exp(log_a), self.times.astype(log_a.dtype)
-        n_labels = round(self.times[0].sum()) if self.times.size else 1
-        one, slope = rising(np.tile(a / n_labels, (self.numbers.size, 1)), self.numbers)
-        every, slope_of_all = rising(np.tile(a, (len(times), 1)), (self.times @ self.numbers).astype(np.int64))
-        return times @ one - every, a * (times @ slope / n_labels - slope_of_all)
+def best_at(log_best: Floats, log_a: Floats) -> Floats:
+    """Return the probabilities of a table at each log A, shape (entry, log A)."""
+    place = np.clip((log_a - LOG_A[0]) / (LOG_A[1] - LOG_A[0]), 0, LOG_A.size - 1)
+    low = np.minimum(place.astype(int), LOG_A.size - 2)
+    return np.exp(log_best[:, low] + (place - low) * (log_best[:, low + 1] - log_best[:, low]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,34 +111,23 @@ class Items:
 
     def rows(self, items: Any) -> "Items":
         """Return some of the items."""
-        table, row, entry = self.best
-        rows, row = np.unique(row[items], return_inverse=True)
+        log_best, entry = self.best
         entries, at = np.unique(entry[items], return_inverse=True)
         some = Items(np.ascontiguousarray(self.columns[:, items]), self.counts[items])
-        table = BestTable(table.numbers, table.times[rows], table.log_best[entries])
-        return some._with_best(table, row, at.reshape(some.counts.shape))
+        some.__dict__["best"] = log_best[entries], at.reshape(some.counts.shape)
+        return some
 
     def single(self) -> "Items":
         """Return the same items in single precision."""
         columns: Any = self.columns.astype(np.float32)
-        return Items(columns, self.counts)._with_best(*self.best)
-
-    def _with_best(self, *best: Any) -> "Items":
-        self.__dict__["best"] = best
-        return self
-
-    def alike(self) -> "tuple[Items, NDArray[np.int64]]":
-        """Return one of each of the annotated items that have the same votes and covariates, and how many they are."""
-        voted = np.flatnonzero(self.counts.any(axis=1))
-        key = np.concatenate([self.counts[voted], *self.columns[:, voted]], axis=1)
-        _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
-        order = np.argsort(first)
-        return self.rows(voted[first[order]]), number[order]
+        some = Items(columns, self.counts)
+        some.__dict__["best"] = self.best
+        return some
 
     @cached_property
-    def best(self) -> tuple[BestTable, NDArray[np.intp], NDArray[np.intp]]:
-        """Probabilities of being best, the row of each item's votes there and the entry of each label's."""
-        return BestTable.of_items(self.counts)
+    def best(self) -> tuple[Floats, NDArray[np.intp]]:
+        """Log probabilities of being best, and the entry of each label there."""
+        return best_table(self.counts)
 
     @cached_property
     def votes(self) -> "Votes":
@@ -174,16 +138,14 @@ class Items:
 class Votes(NamedTuple):
     """The labels that got votes: item and `place` (label * items + item) of each such entry, its number of votes.
 
-    `nth` lists the items with that many entries and the places of these, in the order of the items; `totals` are the
-    numbers of votes that items have, of which an item's is `totals[which]`.
+    `nth` lists the items with that many entries and the places of these, in the order of the items; `total` (item,).
     """
 
     item: NDArray[np.intp]
     place: NDArray[np.intp]
     number: NDArray[np.int64]
     nth: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    totals: NDArray[np.int64]
-    which: NDArray[np.intp]
+    total: NDArray[np.int64]
 
     @classmethod
     def of(cls, counts: NDArray[np.int64]) -> Self:
@@ -191,12 +153,11 @@ class Votes(NamedTuple):
         item, label = np.nonzero(counts)
         voted, start, size = np.unique(item, return_index=True, return_counts=True)
         nth = [(voted[size > n], start[size > n] + n) for n in range(size.max(initial=0))]
-        totals = np.unique(counts.sum(axis=1), return_inverse=True)
-        return cls(item, label * len(counts) + item, counts[item, label], nth, *totals)
+        return cls(item, label * len(counts) + item, counts[item, label], nth, counts.sum(axis=1))
 
     def by_item(self, values: Floats, by: Any = np.add) -> Floats:
         """Sum values (entry, vector) of each item, or take the largest, at least 0."""
-        out = np.zeros((self.which.size, values.shape[1]), values.dtype)
+        out = np.zeros((self.total.size, values.shape[1]), values.dtype)
         for items, entries in self.nth:
             out[items] = by(out[items], values[entries])
         return out
@@ -218,8 +179,6 @@ class Kinds(NamedTuple):
         Of an open item before its votes: m_i (label, item, vector), s_i (item, vector).
     clear_shape
         S blur, and S (1 - blur), which its own label has beside: (vector,) each.
-    gradient
-        Function of d f / d logs that returns d f / d parameters but the last, shape (vector, parameter).
     """
 
     logs: Floats
@@ -229,14 +188,13 @@ class Kinds(NamedTuple):
     mean: Floats
     concentration: Floats
     clear_shape: tuple[Floats, Floats]
-    gradient: Callable[[Floats], Floats]
 
-    def log_likelihoods(self, *best_odds: Any) -> list[Floats]:
+    def log_likelihoods(self, *best_odds: Floats) -> list[Floats]:
         """Log probability of the votes of each item in one order, (item, vector), at odds of the second kind."""
         top = self.logs.max(axis=0)
         opened, known, clear = np.exp(self.logs - top)
         known, opened = known - opened, opened + clear
-        return [top + np.log(opened + known * expit(odds)) for odds in best_odds]
+        return [top + np.log(opened + known * expit(odds).astype(top.dtype)) for odds in best_odds]
 
     @property
     def chance(self) -> Floats:
@@ -256,102 +214,70 @@ def softmax(x: Floats, axis: int = -2) -> Floats:
     return weight
 
 
-def rising(shape: Floats, number: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Return log (a)_n = log Gamma(a + n) - log Gamma(a) and its derivative by a, shape (entry, vector), of n (entry,).
+def rising(shape: Floats, number: NDArray[np.int64]) -> Floats:
+    """Return log (a)_n = log Gamma(a + n) - log Gamma(a), shape (entry, vector), of n (entry,).
 
     Beyond a few factors by Stirling's series.
     """
-    product, slope = np.ones_like(shape), np.zeros_like(shape)
-    few = np.minimum(number, MULTIPLIED)
+    product, few = np.ones_like(shape), np.minimum(number, MULTIPLIED)
     for r in range(int(few.max(initial=0))):
         at = slice(None) if (few > r).all() else np.flatnonzero(few > r)
-        factor = shape[at] + r
-        product[at] *= factor
-        slope[at] += 1 / factor
+        product[at] *= shape[at] + r
     log = np.log(product)
     if (many := np.flatnonzero(number > MULTIPLIED)).size:
         for x, sign in ((MULTIPLIED, -1), (number[many, None], 1)):
             x = shape[many] + np.asarray(x, shape.dtype)
-            ln, inverse = np.log(x), 1 / x
-            square = inverse * inverse
-            log[many] += sign * ((x - 0.5) * ln - x + inverse * (1 / 12 - square * (1 / 360 - square / 1260)))
-            slope[many] += sign * (ln - inverse / 2 - square * (1 / 12 - square * (1 / 120 - square / 252)))
-    return log, slope
+            inverse = 1 / x
+            series = inverse * (1 / 12 - inverse**2 * (1 / 360 - inverse**2 / 1260))
+            log[many] += sign * ((x - 0.5) * np.log(x) - x + series)
+    return log
+
+
+def rising_alike(shape: Floats, number: NDArray[np.int64]) -> Floats:
+    """Return log (a)_n of the same shapes (vector,) for every n."""
+    distinct, at = np.unique(number, return_inverse=True)
+    return rising(np.tile(shape, (distinct.size, 1)), distinct)[at]
 
 
 def kinds(theta: Floats, layout: Layout, items: Items) -> Kinds:
     """Compare the kinds of each item at parameters, shape (vector, parameter)."""
     columns, votes = items.columns, items.votes
     (n_labels, n_items, n_columns), number = columns.shape, columns.dtype
-    columns = columns.reshape(-1, n_columns)
     slope, shape = layout.parts(np.ascontiguousarray(theta.T, number))
     log_s, s_slope, odds, odds_slope, log_clear, blur, log_a, sharpness, best_odds = shape
-    said: Any = (columns @ slope).reshape(n_labels, n_items, -1)
+    said: Any = (columns.reshape(-1, n_columns) @ slope).reshape(n_labels, n_items, -1)
     said -= said.max(axis=0)
-    share, sharp = softmax(said, 0), np.exp(sharpness)
-    mean = (1 - FLOOR) * share + FLOOR / n_labels
-    log_mean, scale = np.log(mean), ENTROPY_SCALE / math.log(max(n_labels, 2))
-    h = -scale * (mean * log_mean).sum(axis=0) - ENTROPY_SCALE * ENTROPY_CENTRE
+    mean = floored(softmax(said, 0))
+    h = -ENTROPY_SCALE * ((mean * np.log(mean)).sum(axis=0) / math.log(max(n_labels, 2)) + ENTROPY_CENTRE)
     s, odds = np.exp(np.clip(log_s + s_slope * h, -MOST_LOG, MOST_LOG)), odds + odds_slope * h
     large, blur = np.exp(np.clip(log_clear, -MOST_LOG, MOST_LOG)), expit(blur)
 
     of_entry = mean.reshape(-1, mean.shape[2])[votes.place]
-    alpha, other, own = s[votes.item] * of_entry, (large * blur) * of_entry, (large * (1 - blur))
-    own = own + other
-    (log_alpha, d_alpha), (log_other, d_other), (log_own, d_own) = (
-        rising(one, votes.number) for one in (alpha, other, own)
-    )
-    whole, d_whole = rising(s, votes.totals[votes.which])
-    opened = votes.by_item(log_alpha) - whole
-    log_own -= log_other
+    opened = votes.by_item(rising(s[votes.item] * of_entry, votes.number)) - rising(s, votes.total)
+    other = (large * blur) * of_entry
+    log_other = rising(other, votes.number)
+    log_own = rising(other + large * (1 - blur), votes.number) - log_other
     top = votes.by_item(log_own, np.maximum)
-    factor = np.repeat(np.exp(-top)[None], n_labels, axis=0)
-    factor.reshape(-1, mean.shape[2])[votes.place] = np.exp(log_own - top[votes.item])
-    total = (mean * factor).sum(axis=0)
-    factor /= total
-    clear = mean * factor
-    all_clear, d_clear = rising(np.broadcast_to(large, (votes.totals.size, large.size)).copy(), votes.totals)
-    cleared = odds + votes.by_item(log_other) - all_clear[votes.which] + top + np.log(total)
+    clear = mean * np.exp(-top)
+    clear.reshape(-1, mean.shape[2])[votes.place] = of_entry * np.exp(log_own - top[votes.item])
+    total = clear.sum(axis=0)
+    clear /= total
+    cleared = odds + votes.by_item(log_other) - rising_alike(large, votes.total) + top + np.log(total)
 
-    sharper = softmax(sharp * said, 0)
-    pointed = (1 - FLOOR) * sharper + FLOOR / n_labels
-    table, row, entry = items.best
-    of_best, d_best = (one.astype(number)[entry.T] for one in table.at(log_a))
-    best = pointed * of_best
+    log_best, entry = items.best
+    best = floored(softmax(np.exp(sharpness) * said, 0)) * best_at(log_best, log_a).astype(number)[entry.T]
     total = best.sum(axis=0)
     best /= total
-    base, d_base = (one.astype(number)[row] for one in table.base(log_a))
-    known = base + np.log(n_labels * total)
-
-    clearly = expit(odds)
+    a = np.exp(log_a)
+    base = votes.by_item(rising_alike(a / n_labels, votes.number)) - rising_alike(a, votes.total)
     away = np.log(expit(-odds))
-    logs = np.stack([opened + away, known + away, cleared + away])
+    logs = np.stack([opened, base + np.log(n_labels * total), cleared]) + away
+    return Kinds(logs, best_odds, clear, best, mean, s, (large * blur, large * (1 - blur)))
 
-    def gradient(by: Floats) -> Floats:
-        by_open, by_known, by_clear = by
-        by_odds = by_clear - by.sum(axis=0) * clearly
-        by_s = by_open * (votes.by_item(d_alpha * alpha) - d_whole * s)
-        by_h = by_odds * odds_slope + by_s * s_slope
-        by_mean = by_clear * factor - (scale * by_h) * (log_mean + 1)
-        mine = clear.reshape(-1, clear.shape[2])[votes.place]
-        by_other, by_own = (1 - mine) * d_other, mine * d_own
-        by_mean.reshape(-1, mean.shape[2])[votes.place] += (by_open * s)[votes.item] * d_alpha + (
-            large * blur * by_clear
-        )[votes.item] * (by_other + by_own)
-        by_large = by_clear * (votes.by_item(by_other * other + by_own * own) - (large * d_clear)[votes.which])
-        by_blur = by_clear * votes.by_item(of_entry * by_other + (of_entry - 1) * by_own)
-        by_a = by_known * (d_base + (best * d_best).sum(axis=0))
-        by_pointed = by_known * best / pointed
-        by_sharp = sharper * (by_pointed - (sharper * by_pointed).sum(axis=0))
-        by_said = share * (by_mean - (share * by_mean).sum(axis=0)) + sharp * by_sharp
-        by_said *= 1 - FLOOR
-        of_shape = (by_s, by_s * h, by_odds, by_odds * h, by_large, by_blur, by_a)
-        of_shape = [one.sum(axis=0) for one in of_shape]
-        of_shape[5] *= large * blur * (1 - blur)
-        of_shape.append((1 - FLOOR) * sharp * (by_sharp * said).sum(axis=(0, 1)))
-        return np.concatenate([columns.T @ by_said.reshape(-1, by_said.shape[2]), of_shape]).T
 
-    return Kinds(logs, best_odds, clear, best, mean, s, (large * blur, large * (1 - blur)), gradient)
+def floored(share: Floats) -> Floats:
+    """Return shares over the first axis of which none is zero."""
+    return (1 - FLOOR) * share + FLOOR / len(share)
 
 
 def prior_means(theta: Floats, layout: Layout, items: Items) -> Floats:

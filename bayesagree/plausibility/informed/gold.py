@@ -33,10 +33,10 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.slices import Fit, Prior, chains_of, climb, posterior
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.fit import Fit, chains_of
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -73,23 +73,13 @@ class GoldRegression:
         return np.concatenate(parts, axis=2)
 
     @cached_property
-    def prior(self) -> tuple[Floats, Floats]:
+    def prior(self) -> Prior:
         """Mean and standard deviation of every slope: of the votes one, as if they were probabilities."""
         n_labels, n_dense = self.counts.shape[1], self.covariates.dense.shape[1]
         n_pairs = n_labels**2 if n_labels <= MOST_CONFUSED else 0
         sizes = (1 + n_dense, self.covariates.hit.shape[1], n_pairs)
         sd = np.repeat((SLOPE_SD, HIT_SD, CONFUSION_SD), sizes)
-        return np.eye(1, sd.size)[0], sd
-
-    def density(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Log posterior density (vector,) of slopes (vector, slope), and its gradient (vector, slope)."""
-        (mean, sd), (rows, truth) = self.prior, self.known
-        log_p = sp.special.log_softmax(rows @ theta.T, axis=1)
-        at, away = np.arange(truth.size), (theta - mean) / sd
-        residual = -np.exp(log_p)
-        residual[at, truth] += 1
-        slope = np.tensordot(residual, rows, ((0, 1), (0, 1)))
-        return log_p[at, truth].sum(axis=0) - np.square(away).sum(axis=1) / 2, slope - away / sd
+        return Prior(np.eye(1, sd.size)[0], sd)
 
     @cached_property
     def known(self) -> tuple[Floats, NDArray[np.int64]]:
@@ -97,25 +87,22 @@ class GoldRegression:
         at = np.flatnonzero(self.gold >= 0)
         return self.columns(at), self.gold[at]
 
+    def log_gold(self, theta: Floats) -> Floats:
+        """Log probability of the label of each item with gold at slopes (vector, slope), shape (item, vector)."""
+        rows, truth = self.known
+        return sp.special.log_softmax(rows @ theta.T, axis=1)[np.arange(truth.size), truth]
+
     @cached_property
     def fit(self) -> Fit:
-        """The most probable slopes, and a root of the inverse information there."""
-        (mean, sd), (rows, _) = self.prior, self.known
-
-        def cost(theta: Floats) -> tuple[float, Floats]:
-            height, slope = self.density(theta[None])
-            return -float(height[0]), -slope[0]
-
-        mode = sp.optimize.minimize(cost, mean, jac=True, method="L-BFGS-B", options={"ftol": 1e-14}).x
-        p = sp.special.softmax(rows @ mode, axis=1)[..., None]
-        flat = (np.sqrt(p) * (rows - (p * rows).sum(axis=1, keepdims=True))).reshape(-1, mode.size)
-        return Fit(mode, np.linalg.cholesky(np.linalg.inv(flat.T @ flat + np.diag(sd**-2))))
+        """The most probable slopes, and a root of their covariance."""
+        return climb(self.log_gold, self.prior, np.ones(self.known[1].size))
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the slopes, shape (chain, draw, slope)."""
         rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
+        density = posterior(lambda theta: self.log_gold(theta).sum(axis=0), self.prior)
         with one_blas_thread():
-            return chains_of(self.density, [self.fit], draws, chains, rng)
+            return chains_of(density, [self.fit], draws, chains, rng)
 
 
 @dataclass(frozen=True)
@@ -128,7 +115,7 @@ class GoldTruth(ItemPosterior):
     predictions: Predictions | None = None
     gold: Gold | None = None
     name = "informed_dirichlet"
-    engine = "hmc"
+    engine = "slices"
     target = "score against gold (known on items with gold, estimated on the others)"
     takes_predictions = True
 

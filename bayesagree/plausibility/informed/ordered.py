@@ -21,12 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.posterior import Drawer, Drawn, Request
-from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
-from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.inference.slices import Fit, Prior, chains_of, climb, posterior
+from bayesagree.plausibility.informed._problem import InformedProblem, by_cells
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import pick, rising, shares, softmax
-from bayesagree.plausibility.informed.fit import ENOUGH, ENOUGH_TO_BEGIN, Fit, by_cells, chains_of, climb
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -35,14 +33,6 @@ if TYPE_CHECKING:
 GRID = np.linspace(-6.0, 6.0, 25)
 # Means and standard deviations; with all votes of five public sets log S is 2.3 to 4.4.
 LEVEL, STEP, CONCENTRATION = (0.0, 1.5), (0.0, 1.0), (3.5, 1.0)
-
-
-class Voted(NamedTuple):
-    """Annotated items: positions (item, model), votes (item, label), and how many items are like each."""
-
-    x: Floats
-    counts: NDArray[np.int64]
-    number: Floats
 
 
 class OrderedLayout(NamedTuple):
@@ -72,93 +62,40 @@ class OrderedProblem(InformedProblem):
         return OrderedLayout(np.array(names), *np.ascontiguousarray(priors.T))
 
     @property
-    def counts(self) -> NDArray[np.int64]:
-        """Votes that are about their items, shape (item, label)."""
-        return self.items.counts
+    def said(self) -> Floats:
+        """Positions of all items."""
+        return self.x
 
-    @cached_property
-    def learnt(self) -> "Voted":
-        """The annotated items."""
-        return self.voted(self.counts)
+    def log_votes(self, theta: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
+        x = self.x[item]
 
-    def voted(self, counts: NDArray[np.int64]) -> "Voted":
-        """Return positions and votes of the annotated items, of equal ones one, and how many they are."""
-        both: Any = np.concatenate([self.x, counts], axis=1)[counts.any(axis=1)]
-        rows, number = np.unique(both, axis=0, return_counts=True)
-        first = self.x.shape[1]
-        return Voted(rows[:, :first], rows[:, first:].astype(np.int64), number.astype(float))
+        def values(some: Floats) -> Floats:
+            return np.logaddexp.reduce(place_weights(some, x, counts)[0], axis=1)
 
-    def climbed(self, voted: "Voted", enough: float) -> Fit:
+        return by_cells(values, len(x) * GRID.size)(theta)
+
+    def climbed(self, counts: NDArray[np.int64], enough: float, odds: float | None = None) -> Fit:
         """Climb to the mode of the parameters, and take the information of the items about them there."""
+        at, number = self.learnt(counts)
+        prior = Prior(self.layout.mean, self.layout.sd)
+        return climb(lambda theta: self.log_votes(theta, at, counts[at]), prior, number, enough)
 
-        def values(theta: Floats) -> Floats:
-            return by_cells(lambda some: log_votes(some, *voted[:2]), theta, len(voted.x) * GRID.size)
-
-        return climb(values, self.layout.mean, self.layout.sd, voted.number, enough)
-
-    def learn(self, counts: NDArray[np.int64]) -> Floats:
-        """Return the parameters under which votes (item, label) are most probable, roughly."""
-        return self.climbed(self.voted(counts), ENOUGH_TO_BEGIN).mode
-
-    def log_votes(self, mode: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
-        """Return the log probability of votes (row, label) of items (row,) in one order."""
-        return log_votes(mode[None], self.x[item], counts)[:, 0]
-
-    @cached_property
-    def fit(self) -> Fit:
-        """The mode of the parameters, and the information of the items about them there."""
-        return self.climbed(self.learnt, ENOUGH)
-
-    def density(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Log posterior density (vector,) of parameters (vector, parameter), and its gradient (vector, parameter)."""
-        x, counts, number = self.learnt
-        away = (theta - self.layout.mean) / self.layout.sd
-
-        def found(some: Floats) -> Floats:
-            log_weight, shape = place_weights(some, x, counts)
-            height = np.logaddexp.reduce(log_weight, axis=1)
-            weight = np.exp(log_weight - height[:, None]) * number[:, None, None]
-            prior = np.exp(log_places(some, x)) * number[:, None, None]
-            by_slope = x.T @ np.tensordot(GRID, weight - prior, (0, 1))
-            by_shape = by_shapes(shape, counts, weight)
-            size = shape.sum(axis=1, keepdims=True)
-            mean = shape / size
-            by_mean = mean * (by_shape - (mean * by_shape).sum(axis=1, keepdims=True)) * size
-            by_step = np.exp(some[:, -2]) * (np.einsum("g,glv,l->v", GRID, by_mean, scale_of(counts.shape[1])))
-            by_size = (by_shape * shape).sum(axis=(0, 1))
-            return np.concatenate([[number @ height], by_slope, by_mean.sum(axis=0), [by_step, by_size]])
-
-        out = by_cells(found, theta, len(x) * GRID.size)
-        return out[0] - 0.5 * np.square(away).sum(axis=1), out[1:].T - away / self.layout.sd
-
-    def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
+    def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
-        rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
-        with one_blas_thread():
-            return chains_of(self.density, [self.fit], draws, chains, rng)
+        at, number = self.learnt(self.counts)
+        counts, prior = self.counts[at], Prior(self.layout.mean, self.layout.sd)
+        density = posterior(lambda theta: number @ self.log_votes(theta, at, counts), prior)
+        return chains_of(density, [self.fit], draws, chains, rng)
 
-    def prior_means(self, theta: Floats | None = None) -> Floats:
-        """Return the mean of every item before its own votes, (item, category), by default at the parameters' mode."""
-        theta = self.fit.mode if theta is None else theta
-        log_weight, shape = place_weights(theta[None], self.x, np.zeros_like(self.counts))
+    def prior_means(self) -> Floats:
+        """Return the mean of every item before its own votes, (item, category), at the parameters' mode."""
+        log_weight, shape = place_weights(self.fit.mode[None], self.x, np.zeros_like(self.counts))
         return np.exp(log_weight[..., 0]) @ (shape / shape.sum(axis=1, keepdims=True))[..., 0]
 
-    def drawer(self, request: Request) -> Drawer:
-        """Return the function that draws a block of items given draws of the parameters."""
-        theta = self.drawn(request).reshape(-1, self.layout.mean.size)
-        each = request.samples // len(theta)
-
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
-            return Drawn(
-                items, {"plausibility": draw_ordered(rng, theta, self.x[items], self.counts[items], each)}
-            )
-
-        return draw
-
-
-def log_votes(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> Floats:
-    """Return the log probability of the votes of each item in one order, shape (item, vector)."""
-    return np.logaddexp.reduce(place_weights(theta, x, counts)[0], axis=1)
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+        """Draw plausibilities of items, `each` times at every parameter vector."""
+        return draw_ordered(rng, theta, self.x[block], self.counts[block], each)
 
 
 def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -176,23 +113,9 @@ def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[
     which, label = np.nonzero(rows)
     flat = shape.swapaxes(0, 1).reshape(n_labels, -1)
     votes = np.zeros((len(rows), flat.shape[1]))
-    np.add.at(votes, which, rising(flat[label], rows[which, label])[0])
-    votes -= rising(np.tile(shape.sum(axis=1).ravel(), (len(rows), 1)), rows.sum(axis=1))[0]
+    np.add.at(votes, which, rising(flat[label], rows[which, label]))
+    votes -= rising(np.tile(shape.sum(axis=1).ravel(), (len(rows), 1)), rows.sum(axis=1))
     return log_places(theta, x) + votes.reshape(len(rows), GRID.size, -1)[row.ravel()], shape
-
-
-def by_shapes(shape: Floats, counts: NDArray[np.int64], weight: Floats) -> Floats:
-    """Return the derivative by the shapes (place, label, vector) of votes whose places have weights."""
-    rows, row = np.unique(counts, axis=0, return_inverse=True)
-    which, label = np.nonzero(rows)
-    summed = ((row.ravel() == np.arange(len(rows))[:, None]) @ weight.reshape(len(row), -1)).reshape(
-        len(rows), -1
-    )
-    flat = shape.swapaxes(0, 1).reshape(counts.shape[1], -1)
-    out = np.zeros(flat.shape)
-    np.add.at(out, label, rising(flat[label], rows[which, label])[1] * summed[which])
-    out -= (rising(np.tile(shape.sum(axis=1).ravel(), (len(rows), 1)), rows.sum(axis=1))[1] * summed).sum(axis=0)
-    return out.reshape(counts.shape[1], GRID.size, -1).swapaxes(0, 1)
 
 
 def log_places(theta: Floats, x: Floats) -> Floats:

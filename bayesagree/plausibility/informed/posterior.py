@@ -4,7 +4,7 @@ Few votes say little of one item, so that its prior counts; and the prior of eve
 it is learnt. An item is open (a Dirichlet distribution around what the predictions say), clear (nearly one-hot), or one
 of which the predictions know the best label and nothing of by how much; `family` has the equations. Given the
 parameters the posterior of an item is a mixture in closed form, and so is the likelihood of its votes. The parameters
-are drawn by Hamiltonian Monte Carlo (`inference.hamiltonian`), then each item given the parameters and its votes. Items
+are drawn on elliptical slices (`inference.slices`), then each item given the parameters and its votes. Items
 without votes are drawn from the learnt prior. Where predictions say nothing their slopes shrink to zero, and labels
 alone teach the prior (empirical Bayes). The annotators count as a random sample of readers, exchangeable within an
 item.
@@ -31,7 +31,7 @@ from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
-from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Posterior, Request, Scores, Truths
+from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request, Scores, Truths
 from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -55,7 +55,7 @@ BY_CLASS = ("recall", "precision", "f1", "balanced_accuracy", "cohen_kappa", "ma
 
 
 @dataclass(frozen=True)
-class InformedDirichlet(Guarded, ItemPosterior):
+class InformedDirichlet(Guarded):
     """Specification of the posterior of `informed_dirichlet`, whose arguments it holds.
 
     `evaluate` gives it the predictions that it scores, and scores them under `GoldTruth` where there is gold.
@@ -67,8 +67,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
     gold: Gold | None = None
     form: Form | None = None
     name = "informed_dirichlet"
-    engine = "hmc"
-    target = "score against a well-annotated truth (estimate)"
+    engine = "slices"
 
     def form_of(self, annotations: Labels) -> Form:
         """Return the form: by default "ordered" where three labels or more are stated to have an order."""
@@ -112,11 +111,9 @@ class InformedDirichlet(Guarded, ItemPosterior):
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""
-        return {
-            "exclude": self.exclude,
-            "prior": None if self.prior is None else asdict(self.prior),
-            "target": self.target,
-        } | ({"form": "ordered"} if self.form_of(annotations) == "ordered" else {})
+        prior = {"prior": None if self.prior is None else asdict(self.prior)}
+        form = {"form": "ordered"} if self.form_of(annotations) == "ordered" else {}
+        return super().settings(annotations) | prior | form
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
@@ -128,10 +125,7 @@ class InformedDirichlet(Guarded, ItemPosterior):
         """Draw a result on the items of the predictions; warn of models that know the votes."""
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
-        labels = on_items_of(annotations, self.given)
-        predictions = self.given.aligned(labels.items, labels.categories)
-        self.warn_of_dependent(labels, predictions)
-        return ItemPosterior.draw(replace(self, predictions=predictions), labels, request)
+        return super().draw(annotations, request)
 
     def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
@@ -186,7 +180,7 @@ def informed_dirichlet(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["hmc", "nuts"] = "hmc",
+    engine: Literal["slices", "nuts"] = "slices",
     sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
@@ -222,7 +216,7 @@ def informed_dirichlet(
     random_seed
         Same seed, same draws, on any number of threads.
     engine
-        ``"hmc"`` draws the parameters by Hamiltonian Monte Carlo, learnt from 24,000 / K annotated items at most, and
+        ``"slices"`` draws the parameters on elliptical slices, learnt from 24,000 / K annotated items at most, and
         everything else exactly; ``"nuts"`` samples ``InformedDirichlet(...).model(labels)``, the PyMC model.
     sampler
         Arguments of PyMC's sampler, for ``engine="nuts"``.

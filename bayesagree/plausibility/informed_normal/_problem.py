@@ -1,28 +1,26 @@
 """Ratings and predicted numbers of the informed posterior of ratings, and exact draws of its few parameters."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
 import numpy as np
+import scipy as sp
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import stream_apart
 from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of
-from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.normal_inverse_gamma.levels import FEWEST, LEAST_SD, Levels
 
-# Cells on each axis of the grid, how often it is drawn closer, and the mass of a row of cells that stays outside.
-CELLS, ROUNDS, NEGLIGIBLE = 64, 5, 1e-7
-
-
-class Parameters(NamedTuple):
-    """Draws of the parameters in units of the range: sds (sample,) and coefficients (sample, column)."""
-
-    sd_rating: Floats
-    sd_item: Floats
-    coefficient: Floats
+# Cells on each axis of the grid, how often it is drawn, closer each time, and the mass of cells that stay outside.
+CELLS, ROUNDS, NEGLIGIBLE = 64, 6, 1e-9
+# Prior means and sds of the intercept and of the slope of a standardised prediction, in units of the range.
+INTERCEPT, SLOPE = (0.5, 0.5), (0.0, 1.0)
+# Scales of the half-normal priors of the sds of ratings and items; no sd of ratings is larger than 1/2.
+SDS = (0.5, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,27 +32,19 @@ class NormalProblem:
     """
 
     ratings: Ratings
-    predictions: Predictions
     columns: Floats
     number: Floats
     mean: Floats
     within: float
-    prior: InformedNormalPrior
-    names: tuple[str, ...]
+    names: list[str]
 
     @classmethod
-    def of(
-        cls,
-        ratings: Ratings,
-        predictions: Predictions,
-        prior: InformedNormalPrior | None = None,
-        exclude: Excluded = None,
-    ) -> Self:
+    def of(cls, ratings: Ratings, predictions: Predictions, exclude: Excluded = None) -> Self:
         """Align both and sum the ratings of each item."""
         ratings = on_items_of(ratings, predictions)
         predictions = predictions.aligned(ratings.items, ratings.categories)
         kept = kept_models(predictions.models, exclude)
-        points, names = predictions.points()[kept].T, tuple(map(str, predictions.models[kept]))
+        points = predictions.points()[kept].T
         spread = points.std(axis=0)
         # A model that predicts one number for all items has no spread: its column is 0, its slope keeps the prior.
         columns = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -62,88 +52,67 @@ class NormalProblem:
         number = np.bincount(item, minlength=n_items).astype(np.float64)
         mean = np.bincount(item, weights=x, minlength=n_items) / np.maximum(number, 1)
         within = float(np.square(x - mean[item]).sum())
-        columns = np.column_stack([np.ones(n_items), columns])
-        return cls(ratings, predictions, columns, number, mean, within, prior or InformedNormalPrior(), names)
+        names = ["intercept", *(f"slope:{model}" for model in predictions.models[kept])]
+        return cls(ratings, np.column_stack([np.ones(n_items), columns]), number, mean, within, names)
 
     @property
-    def prior_mean(self) -> Floats:
-        """Prior means of the coefficients."""
-        return np.append(self.prior.intercept, np.zeros(self.columns.shape[1] - 1))
-
-    @property
-    def prior_sd(self) -> Floats:
-        """Prior standard deviations of the coefficients."""
-        return np.append(self.prior.intercept_sd, np.full(self.columns.shape[1] - 1, self.prior.slope_sd))
+    def prior(self) -> Floats:
+        """Prior means and standard deviations of the coefficients, shape (2, column)."""
+        return np.array([INTERCEPT] + [SLOPE] * (len(self.names) - 1)).T
 
     def levels(self, effects: Literal["auto", "shift"] | None) -> Levels | None:
         """Return the ratings with levels of annotators, where these are learnt and known."""
         one_of(effects, "annotator_effects", ("auto", "shift", None))
-        prior = np.stack([self.prior_mean, self.prior_sd])
-        found = effects and Levels.of(
-            self.ratings, self.columns, prior, (self.prior.sd_rating, self.prior.sd_item), self.column_names
-        )
+        found = effects and Levels.of(self.ratings, self.columns, self.prior, SDS, self.names)
         if effects == "shift" and not found:
             raise InputError(
                 f"annotator_effects='shift' learns levels of annotators by name; fewer than two have {FEWEST} ratings"
             )
         return found or None
 
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the coefficients."""
-        return ["intercept", *(f"slope:{model}" for model in self.names)]
+    def draw(self, request: Request) -> Floats:
+        """Draw sds of ratings and items, and coefficients, in units of the range, shape (sample, parameter).
 
-    def draw(self, n: int, rng: np.random.Generator) -> Parameters:
-        """Draw all parameters: both sds from a fine grid of their joint posterior, the coefficients given them."""
-        widest = np.array([self.prior.sd_rating, self.prior.sd_item])
+        The sds come from a fine grid of their joint posterior, the coefficients are exact given them.
+        """
+        rng, n = np.random.default_rng(stream_apart(request.random_seed, "parameters")), request.samples
+        widest, sums = np.array(SDS), self._sums()  # every point of the grid needs nothing else of the ratings
         lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * widest[0]), 4 * widest[1]])
-        sums = self._sums()  # once: every point of the grid needs nothing else of the ratings
-        step, mass = upper - lower, np.empty(0)
-        for last in [False] * ROUNDS + [True]:
+        drawn = step = upper
+        for _ in range(ROUNDS):
             step = (upper - lower) / CELLS
-            axes = lower + (np.arange(CELLS)[:, None] + 0.5) * step
-            log_sd, sd_item = (axis.ravel() for axis in np.meshgrid(*axes.T, indexing="ij"))
-            log_p, _, _ = self._marginal(np.exp(log_sd), sd_item, sums)
-            away = (np.exp(log_sd) - LEAST_SD) / widest[0], sd_item / widest[1]
-            log_p += log_sd - (away[0] ** 2 + away[1] ** 2) / 2
-            mass = np.exp(log_p - log_p.max()).reshape(CELLS, CELLS)
-            mass /= mass.sum()
-            if not last:
-                kept = [np.flatnonzero(mass.sum(axis=1 - a) > NEGLIGIBLE) for a in (0, 1)]
-                floor, ceiling = lower, upper
-                lower = np.maximum(floor, [floor[a] + (kept[a][0] - 1) * step[a] for a in (0, 1)])
-                upper = np.minimum(ceiling, [floor[a] + (kept[a][-1] + 2) * step[a] for a in (0, 1)])
-        cell = np.stack(np.unravel_index(rng.choice(mass.size, n, p=mass.ravel()), mass.shape), axis=1)
-        drawn = lower + (cell + rng.random((n, 2))) * step
-        sd_rating, sd_item = np.exp(drawn[:, 0]), drawn[:, 1]
-        _, root, centre = self._marginal(sd_rating, sd_item, sums)
+            cells = lower + (np.indices((CELLS, CELLS)).reshape(2, -1).T + 0.5) * step
+            log_p, _, _ = self._marginal(cells, sums)
+            away = (np.exp(cells[:, 0]) - LEAST_SD) / widest[0], cells[:, 1] / widest[1]
+            mass = sp.special.softmax(log_p + cells[:, 0] - (away[0] ** 2 + away[1] ** 2) / 2)
+            drawn = cells[rng.choice(mass.size, n, p=mass)] + (rng.random((n, 2)) - 0.5) * step
+            kept = cells[mass > NEGLIGIBLE]
+            lower, upper = (
+                np.maximum(lower, kept.min(axis=0) - 1.5 * step),
+                np.minimum(upper, kept.max(axis=0) + 1.5 * step),
+            )
+        _, root, centre = self._marginal(drawn, sums)
         noise = np.linalg.solve(np.swapaxes(root, 1, 2), rng.standard_normal((n, root.shape[1], 1)))
-        return Parameters(sd_rating, sd_item, centre + noise[:, :, 0])
+        return np.column_stack([np.exp(drawn[:, 0]), drawn[:, 1], centre + noise[:, :, 0]])
 
-    def _sums(self) -> tuple[Floats, ...]:
-        """Return each number of ratings, its items, and their sums of z z', z y and y^2: all that the ratings say."""
+    def _sums(self) -> tuple[Floats, Floats, Floats]:
+        """Return numbers of ratings, and how many items and which sums of products of columns and means have each."""
         rated = self.number > 0
         size, at = np.unique(self.number[rated], return_inverse=True)
-        z, y = self.columns[rated], self.mean[rated]
-        one = np.eye(size.size)[at] if size.size < 64 else None
-        sums = [np.bincount(at).astype(np.float64)]
-        for terms in (z[:, :, None] * z[:, None, :], z * y[:, None], y**2):
-            flat = terms.reshape(len(y), -1)
-            summed = one.T @ flat if one is not None else np.stack([np.bincount(at, c) for c in flat.T], axis=1)
-            sums.append(summed.reshape(size.size, *terms.shape[1:]))
-        return size, *sums
+        both = np.column_stack([self.columns, self.mean])[rated]
+        of_size = sp.sparse.csr_array((np.ones(at.size), (at, np.arange(at.size))), (size.size, at.size))
+        sums = of_size @ (both[:, :, None] * both[:, None]).reshape(len(both), -1)
+        return size, np.bincount(at).astype(float), sums.reshape(size.size, *2 * both.shape[1:])
 
-    def _marginal(
-        self, sd_rating: Floats, sd_item: Floats, sums: tuple[Floats, ...]
-    ) -> tuple[Floats, Floats, Floats]:
+    def _marginal(self, point: Floats, sums: tuple[Floats, Floats, Floats]) -> tuple[Floats, Floats, Floats]:
         """Return the log likelihood of both sds without the coefficients, and root and centre of their posterior."""
-        size, items, zz, zy, yy = sums
-        weight = 1 / (sd_item[:, None] ** 2 + sd_rating[:, None] ** 2 / size)
-        precision = np.diag(self.prior_sd**-2) + np.tensordot(weight, zz, 1)
-        score = self.prior_mean / self.prior_sd**2 + weight @ zy
+        (log_sd, sd_item), (size, items, products), (mean, sd) = point.T, sums, self.prior
+        weight = 1 / (sd_item[:, None] ** 2 + np.exp(2 * log_sd)[:, None] / size)
+        products = np.tensordot(weight, products, 1)
+        precision, score = np.diag(sd**-2) + products[:, :-1, :-1], mean / sd**2 + products[:, :-1, -1]
         centre = np.linalg.solve(precision, score[:, :, None])[:, :, 0]
         root = np.linalg.cholesky(precision)
         log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-        log_p = (np.log(weight) @ items - weight @ yy + (score * centre).sum(axis=1)) / 2 - log_det
+        log_p = (np.log(weight) @ items - products[:, -1, -1] + (score * centre).sum(axis=1)) / 2 - log_det
         spare = self.number.sum() - items.sum()
-        return log_p - spare * np.log(sd_rating) - self.within / (2 * sd_rating**2), root, centre
+        return log_p - spare * log_sd - self.within / 2 * np.exp(-2 * log_sd), root, centre

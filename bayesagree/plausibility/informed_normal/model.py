@@ -9,8 +9,7 @@ from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_normal._problem import NormalProblem
-from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
+from bayesagree.plausibility.informed_normal._problem import SDS, NormalProblem
 from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, levels_model
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ def informed_normal_model(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
-    prior: InformedNormalPrior | None = None,
     annotator_effects: Literal["auto", "shift"] | None = "auto",
     mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
@@ -30,7 +28,7 @@ def informed_normal_model(
 
     Parameters
     ----------
-    ratings, predictions, exclude, prior, annotator_effects
+    ratings, predictions, exclude, annotator_effects
         As `informed_normal`.
     mean
         A prior of one's own of the items' means: a function of what the predictions say of them (item), called inside
@@ -51,19 +49,19 @@ def informed_normal_model(
     """
     import pymc as pm
 
-    problem = NormalProblem.of(ratings, predictions, prior, exclude)
+    problem = NormalProblem.of(ratings, predictions, exclude)
     if levels := problem.levels(annotator_effects):
         return levels_model(levels, mean)
     ratings, (low, high) = problem.ratings, ratings.scale
     coords = {"item": ratings.items, "annotator": ratings.annotators}
-    coords |= {"annotation": np.arange(ratings.n_annotations), "column": problem.column_names}
+    coords |= {"annotation": np.arange(ratings.n_annotations), "column": problem.names}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
-        excess: Any = pm.HalfNormal("excess", problem.prior.sd_rating)
+        excess: Any = pm.HalfNormal("excess", SDS[0])
         sd_rating: Any = pm.Deterministic("sd_rating", LEAST_SD + excess)
-        sd_item: Any = pm.HalfNormal("sd_item", problem.prior.sd_item)
-        coefficient: Any = pm.Normal("coefficient", problem.prior_mean, problem.prior_sd, dims="column")
+        sd_item: Any = pm.HalfNormal("sd_item", SDS[1])
+        coefficient: Any = pm.Normal("coefficient", *problem.prior, dims="column")
         predicted = low + (high - low) * (problem.columns @ coefficient)
 
         def our_mean() -> Any:

@@ -17,7 +17,7 @@ Source: the normal linear mixed model, Gelman et al., Bayesian Data Analysis (20
 Angelopoulos et al. (2023).
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -29,13 +29,12 @@ from bayesagree.errors import InputError, warn
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
-from bayesagree.inference.streams import Seed, stream_apart
+from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
-from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
+from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
 from bayesagree.plausibility.informed_normal.model import informed_normal_model
-from bayesagree.plausibility.informed_normal.prior import InformedNormalPrior
 from bayesagree.plausibility.normal_inverse_gamma.levels import Levels
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
@@ -55,10 +54,8 @@ class InformedNormal(Guarded, RatingPosterior):
 
     predictions: Predictions | None = None
     exclude: Excluded = None
-    prior: InformedNormalPrior | None = None
     annotator_effects: Literal["auto", "shift"] | None = "auto"
     name = "informed_normal"
-    target = "score against a well-annotated truth (estimate)"
 
     @property
     def given(self) -> Predictions:
@@ -71,48 +68,34 @@ class InformedNormal(Guarded, RatingPosterior):
 
     def problem(self, annotations: Ratings) -> NormalProblem | Levels:
         """Return ratings and predictions on the items of the predictions, with levels of annotators who are known."""
-        found = NormalProblem.of(annotations, self.given, self.prior, self.exclude)
+        found = NormalProblem.of(annotations, self.given, self.exclude)
         return found.levels(self.annotator_effects) or found
 
     def settings(self, annotations: Ratings) -> dict[str, Any]:
         """Return the arguments of the model."""
-        prior = None if self.prior is None else asdict(self.prior)
         effects = "shift" if isinstance(self.problem(annotations), Levels) else None
-        given = {"target": self.target, "prior": prior}
-        return given | {"exclude": self.exclude, "annotator_effects": effects}
+        return super().settings(annotations) | {"annotator_effects": effects}
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return informed_normal_model(
-            annotations,
-            self.given,
-            exclude=self.exclude,
-            prior=self.prior,
-            annotator_effects=self.annotator_effects,
+            annotations, self.given, exclude=self.exclude, annotator_effects=self.annotator_effects
         )
-
-    def draw(self, annotations: Ratings, request: Request) -> xr.DataTree:
-        """Draw a result on the items of the predictions; warn of models that depend on the ratings."""
-        ratings = on_items_of(annotations, self.given)
-        self.warn_of_dependent(ratings, self.given.aligned(ratings.items, ratings.categories))
-        return super().draw(ratings, request)
 
     def drawer(self, problem: NormalProblem | Levels, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
         _warn_of_one_end(problem.ratings)
         if isinstance(problem, Levels):
             return problem.drawer(request)
-        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
-        found, (low, high) = problem.draw(request.samples, rng), problem.ratings.scale
-        variance = np.square((high - low) * found.sd_rating)
+        found, (low, high) = problem.draw(request), problem.ratings.scale
+        noise, scatter, coefficient = found[:, 0] ** 2, found[:, 1] ** 2, found[:, 2:].T
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
             number, mean = problem.number[items, None], problem.mean[items, None]
-            precise = number / found.sd_rating**2 + 1 / found.sd_item**2
-            expected = problem.columns[items] @ found.coefficient.T / found.sd_item**2
-            centre = (expected + number * mean / found.sd_rating**2) / precise
+            precise = number / noise + 1 / scatter
+            centre = (problem.columns[items] @ coefficient / scatter + number * mean / noise) / precise
             drawn = centre + rng.standard_normal(centre.shape) / np.sqrt(precise)
-            spread = np.broadcast_to(variance, drawn.shape)
+            spread = np.broadcast_to((high - low) ** 2 * noise, drawn.shape)
             return Drawn(items, {"mean": low + (high - low) * drawn, "variance": spread})
 
         return draw
@@ -123,17 +106,15 @@ class InformedNormal(Guarded, RatingPosterior):
         constant: Groups = {"constant_data": {"n_ratings": (("item",), number)}}
         if isinstance(problem, Levels):
             return constant | problem.groups(request)
-        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
-        found = problem.draw(request.samples, rng)
-        every = np.column_stack([found.sd_rating, found.sd_item, found.coefficient])
-        summary = {"estimate": every.mean(axis=0), "sd": every.std(axis=0)}
-        return constant | {"posterior_parameters": {name: (("parameter",), v) for name, v in summary.items()}}
+        found = problem.draw(request)
+        summary = {"estimate": (("parameter",), found.mean(axis=0)), "sd": (("parameter",), found.std(axis=0))}
+        return constant | {"posterior_parameters": summary}
 
     def coords(self, problem: NormalProblem | Levels) -> dict[str, Any]:
         """Return the names of the parameters, and of annotators with levels."""
         if isinstance(problem, Levels):
             return problem.coords()
-        return {"parameter": ["sd_rating", "sd_item", *problem.column_names]}
+        return {"parameter": ["sd_rating", "sd_item", *problem.names]}
 
     def of_annotations(self) -> Posterior:
         """Return the posterior of ratings alone."""
@@ -156,7 +137,6 @@ def informed_normal(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
-    prior: InformedNormalPrior | None = None,
     annotator_effects: Literal["auto", "shift"] | None = "auto",
     draws: int = 1000,
     chains: int = 4,
@@ -179,8 +159,6 @@ def informed_normal(
         the posterior overconfident about it.
     exclude
         Names of models that are not independent of these ratings, one or several: the truth does not learn from them.
-    prior
-        By default `InformedNormalPrior()`.
     annotator_effects
         ``"shift"``: annotators rate high or low, and with care or without; their levels and scatters are learnt, and
         the means are what these annotators give together, each counting the same. By default where two annotators or
@@ -231,7 +209,7 @@ def informed_normal(
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     predictions = as_predictions(predictions, ratings)
-    specification = InformedNormal(None, predictions, exclude, prior, annotator_effects)
+    specification = InformedNormal(None, predictions, exclude, annotator_effects)
     return specification.draw(
         ratings,
         Request(

@@ -28,7 +28,7 @@ import xarray as xr
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Posterior, Request
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
@@ -46,7 +46,7 @@ SHARED = 100
 
 
 @dataclass(frozen=True)
-class InformedPlackettLuce(Guarded, ItemPosterior):
+class InformedPlackettLuce(Guarded):
     """Specification of the posterior of `informed_plackett_luce`, whose arguments it holds.
 
     `evaluate` gives it the predictions that it scores.
@@ -58,7 +58,6 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
     tune: int = 200
     name = "informed_plackett_luce"
     engine = "gibbs, weighted"
-    target = "score against a well-annotated truth (estimate)"
 
     def __post_init__(self) -> None:
         positive_int(self.tune, "tune")
@@ -69,20 +68,11 @@ class InformedPlackettLuce(Guarded, ItemPosterior):
 
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model."""
-        return {
-            "target": self.target,
-            "exclude": self.exclude,
-            "tune": self.tune,
-        }
+        return super().settings(annotations) | {"tune": self.tune}
 
     def model(self, annotations: Rankings) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return informed_model(self.problem(annotations))
-
-    def draw(self, annotations: Rankings, request: Request) -> xr.DataTree:
-        """Draw a result; warn of models that depend on the rankings."""
-        self.warn_of_dependent(annotations, self.given.aligned(annotations.items, annotations.categories))
-        return super().draw(annotations, request)
 
     def drawer(self, problem: InformedRankings, request: Request) -> Drawer:
         """Return the function that draws a block of items under rankings alone, and of these by their weights."""

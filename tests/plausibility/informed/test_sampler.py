@@ -10,8 +10,8 @@ from scipy.stats import kstest
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.convergence import diagnostics
-from bayesagree.inference.hamiltonian import Modes, walk
-from bayesagree.inference.slices import elliptical_draws
+from bayesagree.inference.hamiltonian import walk
+from bayesagree.inference.slices import Fit, chains_of, elliptical_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.family import draw_items
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
@@ -25,38 +25,36 @@ def skewed(x):
     return height, np.column_stack([1 - np.exp(np.minimum(x[:, 0], 50)), -4 * x[:, 1] / (3 + x[:, 1] ** 2)])
 
 
-@pytest.mark.parametrize("sampler", [elliptical_draws, walk])
-def test_samplers_draw_a_skewed_density(sampler):
+@pytest.mark.parametrize("gradients", [False, True])
+def test_samplers_draw_a_skewed_density(gradients):
     """From a start and units that fit neither variable."""
     rng, start = np.random.default_rng(1), np.random.default_rng(2).normal(size=(40, 2))
-    centre = (np.array([3.0, 2.0]),) if sampler is elliptical_draws else ()
-    density = skewed if sampler is walk else lambda x: skewed(x)[0]
-    drawn = sampler(density, start, *centre, 2 * np.eye(2), 200, rng)[:, ::10]
+    if gradients:
+        drawn = walk(skewed, start, 2 * np.eye(2), 200, rng)[:, ::10]
+    else:
+        drawn = elliptical_draws(lambda x: skewed(x)[0], start, np.array([3.0, 2.0]), 2 * np.eye(2), 200, rng)[:, ::10]
     assert kstest(np.exp(drawn[..., 0].ravel()), "expon").pvalue > 1e-3
     assert kstest(drawn[..., 1].ravel(), "t", args=(3,)).pvalue > 1e-3
 
 
-def test_walkers_jump_between_modes():
-    """Three parts of ten of the mass lie twelve standard deviations from the rest; the walkers begin half and half."""
+def test_chains_jump_between_modes():
+    """Three parts of ten of the mass lie twelve standard deviations from the rest."""
     far, log_share = np.full(4, 6.0), np.log([0.3, 0.7])
 
     def density(x):
-        logs = log_share - 0.5 * np.square(x[:, None] - np.stack([far, -far])).sum(axis=2)
-        share = np.exp(logs - np.logaddexp(*logs.T)[:, None])
-        return np.logaddexp(*logs.T), share @ np.stack([far, -far]) - x
+        return np.logaddexp(*(log_share - 0.5 * np.square(x[:, None] - np.stack([far, -far])).sum(axis=2)).T)
 
-    start = np.repeat(np.stack([far, -far]), 10, axis=0)
-    modes = Modes(np.stack([far, -far]) + 0.3, np.broadcast_to(1.2 * np.eye(4), (2, 4, 4)))
-    first = walk(density, start, np.eye(4), 200, np.random.default_rng(1), modes)[..., :1] > 0
+    fits = [Fit(sign * far + 0.3, 1.2 * np.eye(4)) for sign in (1, -1)]
+    first = chains_of(density, fits, 500, 4, np.random.default_rng(1))[..., :1] > 0
     _, ess = diagnostics(first.astype(float))
     assert abs(first.mean() - 0.3) < 4 * np.sqrt(0.21 / ess[0])
-    assert ess[0] > 500
+    assert ess[0] > 300
 
 
 def test_parameters_are_those_of_the_plain_twin():
     labels = Labels.from_counts(MODEL["data"]["counts"])
     models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
-    drawn = InformedProblem.of(labels, models).parameters(1000, 4, 1)
+    drawn = InformedProblem.of(labels, models).parameters(200, 4, 1)
     known = MODEL["posterior"]
     _, ess = diagnostics(drawn)
     columns = ("slope", *SHAPE_NAMES)
@@ -71,13 +69,13 @@ def test_parameters_are_those_of_the_plain_twin():
 
 def test_items_keep_the_agreement_of_their_voters():
     """E sum lambda^2 over draws is what pairs of votes estimate; a normal approximation exceeds it."""
-    data = labelled_test_set(n_items=400, per_item=3, n_labels=3, spread=0.5, random_seed=5)
+    data = labelled_test_set(n_items=150, per_item=3, n_labels=3, spread=0.5, random_seed=5)
     posterior = InformedProblem.of(data.labels, data.predictions)
     counts = data.labels.counts()
     pairs = (counts * (counts - 1)).sum(axis=1) / 6
     theta = posterior.parameters(50, 4, 1).reshape(200, -1)
     drawn = draw_items(np.random.default_rng(1), theta, posterior.layout, posterior.items, 1, best=False)
-    assert abs((drawn**2).sum(axis=2).mean() - pairs.mean()) < pairs.std() / np.sqrt(400)
+    assert abs((drawn**2).sum(axis=2).mean() - pairs.mean()) < pairs.std() / np.sqrt(150)
 
 
 @pytest.mark.slow
