@@ -14,8 +14,6 @@ Source: C. Guo et al., "On calibration of modern neural networks", ICML 2017, se
 scaling); `bayesagree.inference.slices` draws its posterior.
 """
 
-from typing import Any
-
 import numpy as np
 import scipy as sp
 import xarray as xr
@@ -24,7 +22,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
-from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.blocks import best_labels, label_dtype
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size, result_tree, settings_of
 from bayesagree.inference.slices import Prior, climb, draws_in_turn
@@ -82,19 +80,30 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
     log_p = np.log(np.maximum(probability.values, FLOOR))
     rng = np.random.default_rng(seed_sequence(random_seed))
     chains, draws, depth = (int(tree["posterior"].sizes.get(dim, 0)) for dim in ("chain", "draw", "rank"))
+    name, last, dtype = (
+        ("top_label", "rank", label_dtype(labels.size)) if depth else ("plausibility", "category", "f4")
+    )
+    sizes = {"chain": chains, "draw": draws, "item": items.size, last: depth or labels.size}
+    check_size(sizes, np.dtype(dtype).itemsize, "pass a posterior with fewer draws or with top_labels=L")
     drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
-    values, mean, confidence = _redraw_truth(log_p, drawn, depth, rng)
-    once, (name, last) = ("chain", "draw"), ("top_label", "rank") if depth else ("plausibility", "category")
-    found = {
-        name: ((*once, "item", last), values),
-        "exponent": (once, np.exp(drawn[:, 0])),
-        "offset": ((*once, "category"), drawn[:, 1:]),
-        "mean_confidence": (once, confidence),
-    }
+    kept, mean = np.empty(tuple(sizes.values()), dtype), np.zeros(log_p.shape)
+    confidence = np.empty((chains, draws))
+    for at, x in zip(np.ndindex(chains, draws), drawn):
+        q = np.exp(log_q(log_p, x[None])[0])
+        mean += q / len(drawn)
+        confidence[at] = q.max(axis=1).mean()
+        # The true label of every item has all but a conditional share.
+        plausibility = CONDITIONAL_SHARE * q
+        plausibility[np.arange(items.size), categories(rng, q)] += 1 - CONDITIONAL_SHARE
+        kept[at] = best_labels(plausibility, depth) if depth else plausibility
+    x, once = drawn.reshape(chains, draws, -1), ("chain", "draw")
     return result_tree(
         {
             "posterior": {
-                key: (dims, v.reshape(chains, draws, *v.shape[1:])) for key, (dims, v) in found.items()
+                name: (tuple(sizes), kept),
+                "exponent": (once, np.exp(x[:, :, 0])),
+                "offset": ((*once, "category"), x[:, :, 1:]),
+                "mean_confidence": (once, confidence),
             },
             "derived": {"label_probability": (("item", "category"), mean)},
             "constant_data": {
@@ -117,29 +126,6 @@ def label_probability(tree: xr.DataTree) -> xr.DataArray:
     if "plausibility" in tree["posterior"]:
         return plausibility_draws(tree).mean(("chain", "draw"), skipna=False)  # no copy of all draws
     return label_certainty(tree)
-
-
-def _redraw_truth(
-    log_p: Floats, parameters: Floats, depth: int, rng: Rng
-) -> tuple[NDArray[Any], Floats, Floats]:
-    """Draw every item's true label, or its `depth` best, from each draw's log eta and b.
-
-    Returns draws (draw, item, category or rank), mean probabilities (item, category), mean confidences (draw,).
-    """
-    n_items, n_labels = log_p.shape
-    shape = (len(parameters), n_items, depth or n_labels)
-    dtype = np.dtype(label_dtype(n_labels) if depth else np.float32)
-    sizes: dict[str, int] = dict(zip(("draw", "item", "rank" if depth else "category"), shape))
-    check_size(sizes, dtype.itemsize, "pass a posterior with fewer draws or with top_labels=L")
-    out, mean, confidence = np.empty(shape, dtype), np.zeros((n_items, n_labels)), np.empty(len(parameters))
-    for s, drawn in enumerate(parameters):
-        q = np.exp(log_q(log_p, drawn))
-        mean += q / confidence.size
-        confidence[s] = q.max(axis=1).mean()
-        plausibility = CONDITIONAL_SHARE * q
-        plausibility[np.arange(n_items), categories(rng, q)] += 1 - CONDITIONAL_SHARE
-        out[s] = np.argsort(-plausibility, axis=1, kind="stable")[:, :depth] if depth else plausibility
-    return out, mean, confidence
 
 
 def calibration_scores(probability: xr.DataArray, gold: Gold) -> dict[str, float]:
@@ -191,18 +177,16 @@ WALKERS = 20
 
 
 def log_q(log_p: Floats, parameters: Floats) -> Floats:
-    """Return log q of each item and label; parameters are log eta and b."""
-    return sp.special.log_softmax(np.exp(parameters[0]) * log_p + parameters[1:], axis=1)
+    """Return log q (draw, item, category) of draws of log eta and b, shape (draw, 1 + category)."""
+    return sp.special.log_softmax(np.exp(parameters[:, :1, None]) * log_p + parameters[:, None, 1:], axis=2)
 
 
 def draw_parameters(log_p: Floats, gold: NDArray[np.int64], size: int, rng: Rng) -> Floats:
     """Draw log eta and b from their posterior, shape (draw, 1 + label), by elliptical slices around its mode."""
-    rows, centre, spread = np.arange(gold.size), *LOG_EXPONENT_PRIOR
-    mean, sd = np.append(centre, np.zeros(log_p.shape[1])), np.append(spread, np.full(log_p.shape[1], OFFSET_SD))
+    mean, sd = np.column_stack([LOG_EXPONENT_PRIOR, *[(0.0, OFFSET_SD)] * log_p.shape[1]])
 
     def of_items(x: Floats) -> Floats:
-        log_chance = sp.special.log_softmax(np.exp(x[:, :1, None]) * log_p + x[:, None, 1:], axis=2)
-        return log_chance[:, rows, gold].T
+        return log_q(log_p, x)[:, np.arange(gold.size), gold].T
 
     def density(x: Floats) -> Floats:
         return of_items(x).sum(axis=0) - 0.5 * np.square((x - mean) / sd).sum(axis=1)

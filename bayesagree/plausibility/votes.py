@@ -1,6 +1,6 @@
 """The deterministic counterparts of a posterior: shares of the votes, and the label of the majority."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -48,19 +48,17 @@ def majority_vote(labels: Labels, *, ties: TieRule = "first", random_seed: Seed 
     """
     one_of(ties, "ties", ("first", "random", "exclude"))
     labels = as_annotations(labels, (Labels,), "labels")
-    best, n_best = winners(labels, random_seed if ties == "random" else None, random=ties == "random")
-    missing = ~labels.counts().any(axis=1)
-    tied = (n_best > 1) & ~missing
-    found: Any = labels.categories[best]
-    if (gone := missing | (tied if ties == "exclude" else False)).any():
-        found = found.astype(object)
-        found[gone] = None
-    vote = pd.Series(found, pd.Index(labels.items, name="item"), name="majority_vote")
+    best, n_best = winners(labels, random_seed, random=ties == "random")
+    missing = n_best == 0
+    vote = pd.Series(labels.categories[best], pd.Index(labels.items, name="item"), name="majority_vote")
+    if (gone := missing | (n_best > 1) if ties == "exclude" else missing).any():
+        vote = vote.astype(object).mask(gone, None)
     rule = {
         "first": "the first of the labels that tie",
         "random": "a random one of them",
         "exclude": "no label",
     }[ties]
+    tied = n_best > 1
     notes = [f"{tied.sum()} of {tied.size} items are tied: they have {rule}"] if tied.any() else []
     notes += [f"{missing.sum()} items have no votes, and no label"] if missing.any() else []
     vote.attrs["note"] = "; ".join(notes)
@@ -118,12 +116,11 @@ def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.Data
 
 
 def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return the label of the majority, one of those that tie, and how many tie, each of shape (item,)."""
+    """Return the label of the majority, one of those that tie, and how many tie (0 without votes), shape (item,)."""
     counts = labels.counts()
     top = counts == counts.max(axis=1, keepdims=True)
-    rng = np.random.default_rng(seed_sequence(random_seed)) if random else None
-    order = rng.random(top.shape) if rng else -np.arange(top.shape[1], dtype=float)
-    return np.where(top, order, -np.inf).argmax(axis=1), top.sum(axis=1)
+    order = np.random.default_rng(seed_sequence(random_seed)).random(top.shape) if random else 1.0
+    return np.where(top, order, -1.0).argmax(axis=1), np.where(counts.any(axis=1), top.sum(axis=1), 0)
 
 
 def _by_category(labels: Labels, values: NDArray[np.float64], name: str) -> xr.DataArray:

@@ -6,7 +6,6 @@ W the worth of everything ranked later or not at all. The paper's recursion (its
 terms; the tests compare with it.
 """
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def block_log_probability(log_worth: Floats, log_rest: Floats) -> tuple[Floats, 
     return value, slopes
 
 
-def rankings_log_probability(log_worth: Floats, ranks: Integers) -> tuple[Floats, Floats]:
+def rankings_log_probability(log_worth: Floats, ranks: NDArray[Any]) -> tuple[Floats, Floats]:
     """Return log probability and gradient of each ranking, from log worths and ranks of shape (ranking, label).
 
     Equal ranks tie; the labels of the largest rank are those that remain. A log worth of -inf keeps a label out.
@@ -77,19 +76,11 @@ def rankings_log_probability(log_worth: Floats, ranks: Integers) -> tuple[Floats
     return value, gradient
 
 
-def partial_log_probability(named: Floats, rest: Floats, start: Integers, block: NDArray[Any]) -> Floats:
-    """Return log probabilities of rankings, shape (sample, ranking).
-
-    Ranking r is about the worths ``named[:, start[r]:start[r + 1]]``, in the blocks of the same entries, and ``rest``,
-    shape (sample, ranking), the worth of all labels that it does not name.
-    """
-    out, alike = np.empty(rest.shape), {}
-    for r, (first, last) in enumerate(pairwise(start.tolist())):
-        alike.setdefault(tuple(block[first:last].tolist()), []).append(r)
-    for blocks, which in alike.items():
-        entries = start[which][:, None] + np.arange(len(blocks))
-        worth = np.concatenate([named[:, entries], rest[:, which, None]], axis=2).reshape(-1, len(blocks) + 1)
-        ranks = np.broadcast_to([*blocks, blocks[-1] + 1], worth.shape)
-        with np.errstate(divide="ignore"):
-            out[:, which] = rankings_log_probability(np.log(worth), ranks)[0].reshape(-1, len(which))
-    return out
+def padded(values: NDArray[Any], start: Integers, fill: Any) -> NDArray[Any]:
+    """Return ragged rows, row r in ``values[..., start[r]:start[r + 1]]``, as a matrix (..., row, place)."""
+    size = np.diff(start)
+    here = np.arange(size.max(initial=0)) < size[:, None]
+    table = np.empty((*values.shape[:-1], *here.shape), values.dtype)
+    table[:] = fill
+    table[..., here] = values
+    return table

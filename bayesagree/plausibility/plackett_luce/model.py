@@ -12,6 +12,7 @@ from bayesagree.errors import InputError, positive
 from bayesagree.inference.open_model import part
 from bayesagree.inference.pseudo_label import UNNAMED_SHAPE, with_pseudo_label
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Unranked
+from bayesagree.plausibility.plackett_luce.likelihood import padded
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -95,14 +96,11 @@ def races_model(
     of_labels = np.full((items.size, labels.size), present.size)
     of_labels[item_of_slot, label_of_slot] = np.arange(present.size)
     # Absent worths have the number after the last, and the rank of what remains.
-    item_of_race, size = np.repeat(np.arange(items.size), np.diff(races.race_start)), np.diff(races.entry_start)
-    race = np.repeat(np.arange(size.size), size)
-    place = np.arange(race.size) - races.entry_start[race]
-    ranks = np.tile(races.block[races.entry_start[1:] - 1, None], size.max(initial=1))
-    numbers = np.full(ranks.shape, present.size)
-    numbers[race, place] = number[races.slot_start[item_of_race[race]] + races.entry]
-    ranks[race, place] = races.block
-    copies = np.repeat(np.arange(size.size), races.times)
+    item_of_race = np.repeat(np.arange(items.size), np.diff(races.race_start))
+    slot = races.slot_start[item_of_race].repeat(np.diff(races.entry_start)) + races.entry
+    numbers = padded(number[slot], races.entry_start, present.size)
+    ranks = padded(races.block, races.entry_start, races.block[races.entry_start[1:] - 1, None])
+    copies = np.repeat(np.arange(len(ranks)), races.times)
     coords: dict[str, Any] = {"item": items, "category": labels}
     coords["slot"] = [f"{items[i]}: {labels[k]}" for i, k in zip(item_of_slot, label_of_slot)]
     coords |= {"ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1])}
@@ -117,10 +115,10 @@ def races_model(
             return pm.Gamma("worth", problem.shape[present], 1.0, dims="slot")
 
         drawn = part("worth", worth, our_worth, problem.shape[present], item, category, dims="slot")
-        padded: Any = pt.concatenate([drawn, np.zeros(1)])
-        racing: Any = padded if exponent == 1 else padded**exponent
+        every: Any = pt.concatenate([drawn, np.zeros(1)])
+        racing: Any = every if exponent == 1 else every**exponent
         PartialRanking("ranks", racing[competitor], observed=seen, dims=("ranking", "position"))
-        of_label: Any = padded[of_labels]
+        of_label: Any = every[of_labels]
         pm.Deterministic(
             "plausibility", of_label / of_label.sum(axis=1, keepdims=True), dims=("item", "category")
         )

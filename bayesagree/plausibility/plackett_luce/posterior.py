@@ -217,10 +217,9 @@ def _warn_of_choice_sets(rankings: Rankings) -> None:
         own = sets[rankings.item_index == i]
         different = np.unique(own, axis=0)[:MOST_SETS].astype(int)
         # A few annotators may well disagree wholly; as many rankings as labels are comparisons.
-        if len(own) >= own.any(axis=0).sum() and (different @ different.T == 0).any():
-            warn(
+        if len(own) >= own.any(axis=0).sum() and not (different @ different.T).all():
+            return warn(
                 f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {n_labels} labels, some of "
                 "them none in common, and the labels that a ranking does not name count as beaten; if they were not "
                 "on offer, say so by Rankings(..., offered=)"
             )
-            return

@@ -11,7 +11,7 @@ from bayesagree.errors import positive
 from bayesagree.inference.predictive import HeldOutScores
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.predictive import dirichlet_agreement
-from bayesagree.plausibility.plackett_luce.likelihood import partial_log_probability
+from bayesagree.plausibility.plackett_luce.likelihood import padded, rankings_log_probability
 from bayesagree.plausibility.prirn.inverse_ranks import PRIOR, Ties, inverse_ranks
 
 
@@ -33,7 +33,12 @@ def held_out_scores(
     gamma = np.array([positive(float(level), "reliability", zero=True) for level in levels])[:, None]
     named = gamma * others + shape[rankings.label_index]
     unnamed = gamma + shape.sum() - np.add.reduceat(named, rankings.start[:-1], axis=1)
-    value = partial_log_probability(named, np.maximum(unnamed, 0.0), rankings.start, rankings.block)
+    worth = np.append(np.maximum(unnamed, 0.0)[:, :, None], padded(named, rankings.start, 0.0), axis=2)
+    last = rankings.block[rankings.start[1:] - 1, None] + 1
+    ranks = np.append(last, padded(rankings.block, rankings.start, last), axis=1)
+    with np.errstate(divide="ignore"):
+        log_worth = np.log(worth.reshape(-1, ranks.shape[1]))
+    value = rankings_log_probability(log_worth, np.tile(ranks, (gamma.size, 1)))[0].reshape(gamma.size, -1)
     scored = np.where(n > 1, n, 0)
     log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
     irn = label_total / item_total[cell // shape.size]
