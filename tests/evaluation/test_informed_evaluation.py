@@ -12,10 +12,10 @@ SHORT = {"draws": 40, "chains": 2, "random_seed": 1}
 
 @pytest.fixture(scope="module")
 def test_set():
-    return labelled_test_set(n_items=200, per_item=3, n_labels=3, spread=0.5, random_seed=2)
+    return labelled_test_set(n_items=100, per_item=3, n_labels=3, spread=0.5, random_seed=2)
 
 
-@pytest.mark.parametrize("left_out", [None, ("A", "C")])
+@pytest.mark.parametrize("left_out", [pytest.param(None, marks=pytest.mark.long), ("A", "C")])
 def test_scores_are_those_of_the_posterior_that_the_models_inform(test_set, left_out):
     options = {"exclude": left_out, **SHORT}
     truth = informed_dirichlet(test_set.labels, test_set.predictions, top_labels=1, **options)

@@ -23,23 +23,21 @@ def readers() -> tuple[ba.Rankings, ba.Predictions, float]:
 
 
 @pytest.mark.filterwarnings("ignore:.*all rankings name 3 of 12")
-def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers) -> None:
+@pytest.mark.parametrize("best", ["plackett_luce", pytest.param("auto", marks=pytest.mark.long)])
+def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers, best) -> None:
     rankings, models, truth = readers
-    how = {"metrics": ["accuracy"], "draws": 100, "chains": 2, "random_seed": 1}
-    found = {
-        name: ba.evaluate(rankings, models, plausibility=name, **how) for name in ("auto", "plackett_luce", "prirn")
-    }
-    mean = {name: float(tree["posterior"]["accuracy"].mean()) for name, tree in found.items()}
-    one = float(
-        ba.evaluate(rankings, models, plausibility="prirn", reliability=1, **how)["posterior"]["accuracy"].mean()
-    )
-    assert one < mean["prirn"] < mean["plackett_luce"] < mean["auto"] < truth + 0.05
-    assert truth - mean["auto"] < 0.05 < 0.2 < truth - one
-    made = settings_of(found["auto"])
-    assert "estimate" in made["target"]
+    how = {"metrics": ["accuracy"], "draws": 100 if best == "auto" else 30, "chains": 2, "random_seed": 1}
+    names = ["prirn", "plackett_luce", *(["auto"] if best == "auto" else [])]
+    found = {name: ba.evaluate(rankings, models, plausibility=name, **how) for name in names}
+    one = ba.evaluate(rankings, models, plausibility="prirn", reliability=1, **how)
+    mean = [float(tree["posterior"]["accuracy"].mean()) for tree in (one, *found.values())]
+    assert mean == sorted(set(mean)) and mean[-1] < truth + 0.05 and truth - mean[0] > 0.2
     assert "from these rankings alone" in settings_of(found["plackett_luce"])["target"]
-    assert "All 12 labels compete" in made["choice"]
     assert any("All 12 labels compete" in note for note in given_notes(rankings, models, "error"))
+    if best == "auto":
+        assert truth - mean[-1] < 0.05
+        made = settings_of(found["auto"])
+        assert "estimate" in made["target"] and "All 12 labels compete" in made["choice"]
     for name, tree in found.items():
         settings = ReportSettings(name).fitting(rankings, models)
         assert settings.record.name == settings_of(tree)["plausibility"]

@@ -37,7 +37,7 @@ def problems(draw):
     return scores / 7, truth / 3, rng
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems())
 def test_equals_counting_pairs(problem):
     scores, truth, _ = problem
@@ -50,7 +50,7 @@ def test_no_items_have_no_concordance():
     assert np.isnan(concordance(np.empty((2, 0)), [])).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 @given(problems())
 def test_binary_truth_equals_sklearn(problem):
     scores, truth, _ = problem
@@ -60,7 +60,7 @@ def test_binary_truth_equals_sklearn(problem):
         np.testing.assert_allclose(concordance(scores, binary), expected, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 @given(problems())
 def test_weighted_equals_counting_pairs(problem):
     scores, truth, rng = problem
@@ -73,7 +73,7 @@ def test_weighted_equals_counting_pairs(problem):
     np.testing.assert_allclose(order.weighted(draws, draws[:, ::-1]), twice, rtol=1e-10)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(problems())
 def test_by_annotator_equals_mean_of_sklearn(problem):
     scores, truth, rng = problem
@@ -90,7 +90,7 @@ def test_by_annotator_equals_mean_of_sklearn(problem):
 
 
 @given(problems())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_reversal_and_monotone_scores(problem):
     scores, truth, rng = problem
     base = concordance(scores, truth)
