@@ -58,7 +58,7 @@ SETS, ITEMS, LARGE = 60, (10, 20, 50, 200), 40_000
 MISSING = {2: 0.0, 3: 0.0, 5: 0.2, 30: 0.8}
 NOMINAL = ("percent_agreement", "cohen_kappa", "conger_kappa", "fleiss_kappa", "alpha_nominal", "gwet_ac1",
            "brennan_prediger")  # fmt: skip
-ORDERED = ("alpha_ordinal", "alpha_interval", "icc_one_way", "icc_agreement", "icc_consistency")
+ORDERED = ("alpha_ordinal", "alpha_interval", "icc_one_way")
 COMPARED = ("percent_agreement", "fleiss_kappa", "alpha_interval", "icc_one_way")
 """Coefficients whose bootstrap interval is computed as well."""
 PAGE = Path(__file__).parent / "results" / "agreement_intervals.md"

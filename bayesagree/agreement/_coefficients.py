@@ -1,7 +1,6 @@
 """Each classic coefficient as a function of weighted units: items, items of one pattern, or of one pair of values."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -19,15 +18,15 @@ from bayesagree.inference.intervals import eti, hdi
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Row = dict[str, Any]
-Weights = Literal["identity", "ordinal", "linear", "quadratic", "radical", "ratio", "circular", "bipolar"]
+Weights = Literal["identity", "ordinal", "linear", "quadratic", "ratio"]
 
 WEIGHTS_OF_LEVEL: dict[Level, Weights]
 WEIGHTS_OF_LEVEL = {"nominal": "identity", "ordinal": "ordinal", "interval": "quadratic", "ratio": "ratio"}
 KAPPAS = {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa"}
 WEIGHTED = {*KAPPAS, "gwet_ac2", "brennan_prediger"}
-OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way", "icc_agreement"}
-OF_ORDER |= {"icc_consistency"}
+OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way"}
 NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
+COMPONENTS = "by components of variance: in agreement_table, of ratings, without cluster="
 SHORTEST, EQUAL_TAILS = "dirichlet process hdi", "dirichlet process eti"
 # Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 REPLICATES = 2000
@@ -308,7 +307,7 @@ def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[
     yield gwet, of_counts(lambda W: formula.gwet(W, C, A), many)
     yield "brennan_prediger", of_counts(lambda W: formula.brennan_prediger(W, C, A), many)
     yield "icc_one_way", of_counts(lambda W: formula.icc_one_way(W, items.moments()), words)
-    yield from _two_way(items, words)
+    yield from ((name, undefined(words or COMPONENTS)) for name in ("icc_agreement", "icc_consistency"))
 
 
 def _defined(found: Coefficient, items: Items) -> Coefficient:
@@ -384,17 +383,6 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
         return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)
 
     return _defined(Coefficient(compute, *items.each(), use.size), items)
-
-
-def _two_way(items: Items, words: str) -> Iterator[tuple[str, Coefficient]]:
-    matrix = None if words or items.n_annotators < 2 else items.complete_matrix()
-    note = words or "needs every item annotated once by every one of the known annotators"
-    for name, absolute in (("icc_agreement", True), ("icc_consistency", False)):
-        if matrix is None or items.patterns.n_items < 2:
-            yield name, undefined(note if matrix is None else "needs two or more items")
-            continue
-        compute = partial(formula.icc_two_way, X=matrix, absolute=absolute)
-        yield name, _of_one_value(Coefficient(compute, *items.each(), 1))
 
 
 def why_undefined(items: Items) -> str:

@@ -142,44 +142,17 @@ def icc_one_way(W: Floats, moments: Floats) -> Floats:
     return ratio(between - within, between + (size - 1) * within)
 
 
-def icc_two_way(W: Floats, X: Floats, *, absolute: bool) -> Floats:
-    """Return ICC(A,1) (agreement) or ICC(C,1) (consistency) of a complete (item, annotator) matrix X."""
-    k = X.shape[1]
-    items = W.sum(axis=1)
-    columns = W @ X / items[:, None]
-    grand = columns.mean(axis=1)
-    rows = X.mean(axis=1)
-    between_rows = k * (W @ rows**2 - items * grand**2)
-    between_columns = items * np.sum((columns - grand[:, None]) ** 2, axis=1)
-    total = W @ np.sum(X**2, axis=1) - items * k * grand**2
-    row = ratio(between_rows, items - 1)
-    column = between_columns / (k - 1)
-    error = ratio(total - between_rows - between_columns, (items - 1) * (k - 1))
-    noise = k * (column - error) / items if absolute else 0.0
-    return ratio(row - error, row + (k - 1) * error + noise)
-
-
 def agreement_weights(kind: str, values: Floats) -> Floats:
     """Return Gwet's agreement weights of pairs of values: 1 on the diagonal, 0 for the pair farthest apart."""
     v = values.size
     if kind == "identity" or v < 2:
         return np.eye(v)
     apart = np.abs(values[:, None] - values)
-    widest = apart.max()
     if kind == "ordinal":
         steps = np.abs(np.arange(v)[:, None] - np.arange(v)) + 1
         return 1 - steps * (steps - 1) / (v * (v - 1))
-    if kind in ("linear", "quadratic", "radical"):
-        return 1 - (apart / widest) ** {"linear": 1, "quadratic": 2, "radical": 0.5}[kind]
-    both = values[:, None] + values
-    if kind == "ratio":
-        lowest, highest = values.min(), values.max()
-        relative = np.divide(apart, both, out=np.zeros_like(both), where=both != 0)
-        return 1 - relative**2 / ((highest - lowest) / (highest + lowest)) ** 2
-    if kind == "circular":
-        angle = np.sin(np.pi * apart / (widest + 1)) ** 2
-        return 1 - angle / angle.max()
-    lowest, highest = values.min(), values.max()
-    room = (both - 2 * lowest) * (2 * highest - both)
-    bipolar = np.divide(apart**2, room, out=np.zeros_like(both), where=room > 0)
-    return 1 - bipolar / bipolar.max()
+    if kind in ("linear", "quadratic"):
+        return 1 - (apart / apart.max()) ** {"linear": 1, "quadratic": 2}[kind]
+    both, lowest, highest = values[:, None] + values, values.min(), values.max()
+    relative = np.divide(apart, both, out=np.zeros_like(both), where=both != 0)
+    return 1 - relative**2 / ((highest - lowest) / (highest + lowest)) ** 2

@@ -86,13 +86,6 @@ class Items:
         same = (self.item[1:] == self.item[:-1]) & (self.annotator[1:] == self.annotator[:-1])
         return bool(same.any())
 
-    def complete_matrix(self) -> Floats | None:
-        """Return the (item, annotator) matrix of centred values if every cell is filled exactly once."""
-        n_items = np.unique(self.item).size
-        if self.code.size != n_items * self.n_annotators or self.repeated:
-            return None
-        return (self.values[self.code] - self.values.mean()).reshape(n_items, self.n_annotators)
-
     def each(self) -> tuple[Floats, NDArray[np.int64]]:
         """Return items with an annotation as units: their weight, 0 of pseudo-items, and the unit of each item."""
         rated, unit = np.unique(self.item), np.full(self.patterns.pattern_of_item.size, -1, np.int64)

@@ -14,7 +14,6 @@ from pytensor.tensor.variable import TensorVariable
 
 from bayesagree._types import Floats, Integers
 from bayesagree.agreement._phi.likelihood import LEGENDRE, SMALLEST, SMOOTH
-from bayesagree.errors import InputError
 from bayesagree.inference.kernel_ops import KernelOp
 from bayesagree.inference.random_draws import draw_beta
 
@@ -97,17 +96,12 @@ def rating_variable(
     low / (1 - low) beta / alpha, those of a high one high / (1 - high) alpha / beta. Without edges a judgment is
     itself, on (0, 1), and an outright end is 0 or 1: such ratings are drawn only.
 
-    Raises
-    ------
-    InputError
-        Edges that do not increase from 0 to 1, or leave a single bin.
-
     References
     ----------
     Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.2, doi:10.1609/hcomp.v5i1.13306: discrete ratings
     are "a discretization of a continuous judgment intent".
     """
-    at = None if edges is None else checked_edges(edges)
+    at = None if edges is None else np.asarray(edges, dtype=np.float64)
     last = 1 if at is None else at.size - 2
 
     def logp(value: Any, alpha: Any, beta: Any, *shares: Any) -> Any:
@@ -128,16 +122,6 @@ def rating_variable(
 
     options: Any = {"logp": logp, "dist": draw, "class_name": "InflatedBeta" if shares else "BinnedBeta"}
     return pm.CustomDist(name, alpha, beta, *shares, **options, dtype="float64", **kwargs)
-
-
-def checked_edges(edges: ArrayLike) -> NDArray[np.float64]:
-    """Return the edges of bins, which must increase from 0 to 1."""
-    at = np.asarray(edges, dtype=np.float64)
-    if at.ndim != 1 or at.size < 3 or at[0] != 0 or at[-1] != 1 or not (np.diff(at) > 0).all():
-        raise InputError(
-            "edges must increase from 0 to 1 and leave at least two bins, such as numpy.linspace(0, 1, 6)"
-        )
-    return at
 
 
 def log_probability(

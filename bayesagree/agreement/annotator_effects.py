@@ -1,13 +1,13 @@
-"""Common agreement with annotators' levels: one is stricter than the others, one rates wider than the others.
+"""Common agreement with annotators' levels: one is stricter than the others.
 
-    x_ij ~ Beta(mu_ij p_j, (1 - mu_ij) p_j),    logit(mu_ij) = logit(mu_i) + shift_j,    p_j = p exp(-spread_j)
+    x_ij ~ Beta(mu_ij p, (1 - mu_ij) p),    logit(mu_ij) = logit(mu_i) + shift_j
 
-Shifts and spreads are normal with a learnt standard deviation (partially pooled) and add up to zero over the
-annotators: mu_i is the item's mean for their average, Phi = 1 - 2^(1 - p/2) the agreement that is left once levels are
-removed. `common_agreement_model` is the model, and NUTS draws from it.
+Shifts are normal with a learnt standard deviation (partially pooled) and add up to zero over the annotators: mu_i is
+the item's mean for their average, Phi = 1 - 2^(1 - p/2) the agreement that is left once levels are removed.
+`common_agreement_model` is the model, and NUTS draws from it.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,9 @@ from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, of_commands, one_of, warn
 from bayesagree.inference.intervals import hdi
 
-AnnotatorEffects = Literal["none", "shift", "shift_and_spread"]
+AnnotatorEffects = Literal["none", "shift"]
 
 HYPER = ("mean_location", "mean_spread")
-LEVELS = ("annotator_shift", "annotator_spread")
 # A plain fit warns where annotators' levels are no accident (p-value of the F test of two-way analysis of variance)
 # and make up a tenth of the variance within items: below, Phi with and without them is the same to two digits.
 LEVELS_P_VALUE, LEVELS_SHARE = 1e-3, 0.1
@@ -31,7 +30,7 @@ LEVELS_P_VALUE, LEVELS_SHARE = 1e-3, 0.1
 
 def check_effects(effects: str, ratings: Ratings, kind: Kind) -> None:
     """Refuse options that the model of annotators' levels does not have."""
-    if one_of(effects, "annotator_effects", ("none", "shift", "shift_and_spread")) == "none":
+    if one_of(effects, "annotator_effects", ("none", "shift")) == "none":
         return
     if np.unique(ratings.annotator_index).size < 2:
         raise InputError(
@@ -90,9 +89,7 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
     -------
     DataFrame
         One row per annotator: annotator; shift, its lower and upper (HDI), the mean log odds (of normal models: the
-        units of the ratings) by which the annotator rates above the average of all; prob_above = Pr(shift > 0); where
-        the annotators' spreads are known also spread, spread_lower, spread_upper: log of the factor by which an
-        annotator's precision is lower than the average.
+        units of the ratings) by which the annotator rates above the average of all; prob_above = Pr(shift > 0).
 
     Raises
     ------
@@ -119,14 +116,8 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
         raise InputError(
             "no annotator_shift in this posterior; pass annotator_effects='shift' to common_agreement"
         )
-    rows: dict[str, Any] = {"annotator": posterior["annotator"].values}
-    for name, column in zip(LEVELS, ("shift", "spread")):
-        if name not in posterior:
-            continue
-        drawn = posterior[name].transpose(*SAMPLE, "annotator").values
-        lower, upper = np.transpose([hdi(drawn[..., j], ci_prob) for j in range(drawn.shape[-1])])
-        prefix = "" if column == "shift" else "spread_"
-        rows |= {column: drawn.mean(axis=(0, 1)), prefix + "lower": lower, prefix + "upper": upper}
-        if column == "shift":
-            rows["prob_above"] = (drawn > 0).mean(axis=(0, 1))
+    drawn = posterior["annotator_shift"].transpose(*SAMPLE, "annotator").values
+    lower, upper = np.transpose([hdi(drawn[..., j], ci_prob) for j in range(drawn.shape[-1])])
+    rows = {"annotator": posterior["annotator"].values, "shift": drawn.mean(axis=(0, 1))}
+    rows |= {"lower": lower, "upper": upper, "prob_above": (drawn > 0).mean(axis=(0, 1))}
     return pd.DataFrame(rows).sort_values("shift", kind="stable", ignore_index=True)

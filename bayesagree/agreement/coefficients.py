@@ -93,7 +93,7 @@ def agreement_table(
         coefficient: identity, ordinal, quadratic, ratio. By default that of the annotations: interval for ratings,
         ordinal for labels with ``ordered=True``, else nominal.
     weights
-        Other agreement weights (Gwet): linear, radical, circular, bipolar ...
+        Other agreement weights (Gwet): identity, ordinal, linear, quadratic, ratio.
     distance
         As in `krippendorff_alpha`: the row ``alpha_<distance>`` then stands first. Where an annotator chose several
         labels (``duplicates="keep"``) the values of all rows are sets of labels.
@@ -260,11 +260,12 @@ def krippendorff_alpha(
         )
     if level in ("interval", "ratio") and not items.numeric:
         raise InputError(f"level={level!r} needs numbers, and the labels are none; pass level='ordinal'")
-    weight = items.patterns.weight[None]
     if level == "interval":
-        return _or_warn(float(formula.interval_alpha(weight, items.moments())[0]), items)
-    counts = items.patterns.counts if level == "nominal" else items.counts()
-    return _or_warn(float(formula.alpha(weight, counts, level, items.values)[0]), items)
+        alpha = formula.interval_alpha(items.patterns.weight[None], items.moments())
+    else:
+        counts = items.patterns.counts if level == "nominal" else items.counts()
+        alpha = formula.alpha(items.patterns.weight[None], counts, level, items.values)
+    return _or_warn(float(alpha[0]), items)
 
 
 def _or_warn(alpha: float, items: Items) -> float:

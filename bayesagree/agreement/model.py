@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
-from bayesagree.agreement.annotator_effects import LEVELS, AnnotatorEffects
+from bayesagree.agreement.annotator_effects import AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
@@ -56,11 +56,9 @@ def build_model(
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean: Any = unit_mean[item]
         if effects != "none":
-            mean = pm.math.invlogit(
-                pm.math.logit(mean) + _level("annotator_shift", prior.annotator_shift)[annotator]
-            )
-        if effects == "shift_and_spread":
-            precision = precision * pm.math.exp(-_level("annotator_spread", prior.annotator_spread)[annotator])
+            sd = pm.HalfNormal("annotator_shift_sd", prior.annotator_shift)
+            shift = pm.ZeroSumNormal("annotator_shift", sigma=sd, dims="annotator")
+            mean = pm.math.invlogit(pm.math.logit(mean) + shift[annotator])
         mean, precision = (
             change(value, item, annotator) if (change := own.get(name)) else value
             for name, value in (("mean", mean), ("precision", precision))
@@ -68,14 +66,6 @@ def build_model(
         shares = _end_shares() if kind == "inflated" else []
         _observe(ratings, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
-
-
-def _level(name: str, scale: float) -> Any:
-    """Return what annotators deviate by from their average, with its learnt standard deviation."""
-    import pymc as pm
-
-    sd = pm.HalfNormal(f"{name}_sd", scale)
-    return pm.ZeroSumNormal(name, sigma=sd, dims="annotator")
 
 
 def _phi(shapes: tuple[float, float]) -> Any:
@@ -164,8 +154,8 @@ def sample_tree(
     how = {"chains": shape[0], "draws": shape[1], "random_seed": options["random_seed"], "sampler": sampler}
     sampled = sample_nuts(model, **how)
     posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=ci_prob)
-    levels = [name + end for name in LEVELS for end in ("", "_sd")]
-    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels] + ["item_mean"] * keep_item_means
+    levels = ["annotator_shift", "annotator_shift_sd"] + ["item_mean"] * keep_item_means
+    names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels]
     groups = {
         "posterior": {
             name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior

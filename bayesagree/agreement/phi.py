@@ -67,7 +67,7 @@ def common_agreement(
         may also be no judgment; ``"averaged"``, both of these weighted by their evidence; ``"density"``, continuous
         ratings inside the scale.
     annotator_effects
-        ``"none"``, ``"shift"`` (strict and lenient annotators) or ``"shift_and_spread"``. Phi is then the agreement
+        ``"none"`` or ``"shift"`` (strict and lenient annotators). Phi is then the agreement
         that is left once the annotators' levels are removed, with the likelihood ``"binned"``. PyMC draws it by NUTS,
         which takes longer: half a minute to some minutes for a hundred items.
     prior

@@ -14,7 +14,7 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.agreement._phi.posterior import pattern_evidence, precision_of
 from bayesagree.agreement._phi.problem import checked_prior, prepare
-from bayesagree.agreement.annotator_effects import HYPER, LEVELS
+from bayesagree.agreement.annotator_effects import HYPER
 from bayesagree.agreement.model import END_SHARES, OUTRIGHT, build_model
 from bayesagree.agreement.phi import common_agreement_model
 from bayesagree.agreement.prior import AgreementPrior, log_beta
@@ -71,7 +71,7 @@ def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     low, high = ratings.scale
     others = [
         *(END_SHARES if settings.get("likelihood") in OUTRIGHT else ()),
-        *(n for n in LEVELS if n in posterior),
+        *(["annotator_shift"] if "annotator_shift" in posterior else []),
     ]
     unit = {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)}
     return unit | draws_of(posterior, *others)
@@ -91,10 +91,9 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     would see nothing. These are the scales on which the parameters act.
     """
     prior = _options(ratings, settings)["prior"] or AgreementPrior()
-    sds = {f"{name}_sd": getattr(prior, name) for name in LEVELS if name in posterior}
     # Averaged readings have no density of the shares: they are 0 in one of the two.
     shares = END_SHARES if settings["likelihood"] == "inflated" else ()
-    names = ["phi", *(name for name in (*HYPER, *shares, *sds) if name in posterior)]
+    names = ["phi", *(name for name in (*HYPER, *shares, "annotator_shift_sd") if name in posterior)]
     parameters, rate = draws_of(posterior, *names), np.log(2) / 2
     phi = parameters["phi"]
     found = {"phi": np.log(rate) - rate * np.asarray(precision_of(phi)) + _beta_ratio((1 + phi) / 2, prior.phi)}
@@ -102,9 +101,9 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
         m, s = parameters["mean_location"], parameters["mean_spread"]
         found["mean_location"] = np.log(m) + np.log1p(-m) + _beta_ratio(m, prior.mean_location)
         found["mean_spread"] = 3 * np.log(s) - np.log(2) + _beta_ratio(s, prior.mean_spread)
-    for name, scale in sds.items():
-        sd = parameters[name]
-        found[name] = np.log(2 * sd / scale) - np.log(2 * np.pi) / 2 - (sd / scale) ** 2 / 2
+    if (sd := parameters.get("annotator_shift_sd")) is not None:
+        scaled = sd / prior.annotator_shift
+        found["annotator_shift_sd"] = np.log(2 * scaled) - np.log(2 * np.pi) / 2 - scaled**2 / 2
     # Density of log w / (1 - w) where the root of w is uniform.
     return found | {
         n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES
@@ -123,7 +122,7 @@ def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Sett
     problem = prepare(ratings, likelihood=settings["likelihood"], **mean)
     hierarchical = problem.means.hierarchical
     parameters = draws_of(posterior, "phi", *(HYPER if hierarchical else ()))
-    if LEVELS[0] in posterior:
+    if "annotator_shift" in posterior:
         raise InputError(
             "with annotators' levels the log likelihood is that of the PyMC model: "
             "integrated_log_likelihood(trace, common_agreement_model(ratings, annotator_effects=...))"

@@ -19,8 +19,8 @@ class AgreementPrior:
         Shapes of the Beta prior of (1 + Phi) / 2.
     mean_location, mean_spread
         Shapes of the Beta priors of m and s of the hierarchical item means.
-    annotator_shift, annotator_spread
-        Scales of the half-normal priors of the standard deviations of annotators' shifts (log odds) and spreads (log).
+    annotator_shift
+        Scale of the half-normal prior of the standard deviation of annotators' shifts (log odds).
 
     See Also
     --------
@@ -36,14 +36,12 @@ class AgreementPrior:
     mean_location: tuple[float, float] = (1.0, 1.0)
     mean_spread: tuple[float, float] = (1.0, 1.0)
     annotator_shift: float = 1.0
-    annotator_spread: float = 0.5
 
     def __post_init__(self) -> None:
         """Refuse shapes that no Beta distribution has, and scales that are not positive."""
         for name in ("phi", "mean_location", "mean_spread"):
             object.__setattr__(self, name, beta_shapes(getattr(self, name), f"prior {name}"))
-        for name in ("annotator_shift", "annotator_spread"):
-            positive(getattr(self, name), f"prior {name}")
+        positive(self.annotator_shift, "prior annotator_shift")
 
 
 def beta_shapes(shapes: object, what: str) -> tuple[float, float]:

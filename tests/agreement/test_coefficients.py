@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from bayesagree import simulate
+from bayesagree.agreement import icc
 from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL, coefficients, interval_of
 from bayesagree.agreement._formulas import agreement_weights
 from bayesagree.agreement._items import items_of
@@ -116,19 +117,25 @@ def test_every_coefficient_is_its_definition(k, weights):
     rng = np.random.default_rng(k)
     x = np.clip(rng.integers(1, 5, (15, 1)) + rng.integers(-1, 2, (15, k)), 1, 4).astype(float)
     x[:4, 0] = VALUES  # all levels are used
-    found = estimates(Ratings.from_matrix(x, scale=(1, 4), step=1), weights)
-    expected = oracle(x, agreement_weights(weights, VALUES))
+    ratings = Ratings.from_matrix(x, scale=(1, 4), step=1)
+    found, expected = estimates(ratings, weights), oracle(x, agreement_weights(weights, VALUES))
+    if weights == "identity":
+        two_way = icc(ratings, random_seed=1).set_index("kind")["estimate"]
+        assert two_way["2,1"] == pytest.approx(expected["icc_agreement"], abs=1e-12)
+        assert two_way["3,1"] == pytest.approx(expected["icc_consistency"], abs=1e-12)
+    del expected["icc_agreement"], expected["icc_consistency"]
     expected["gwet_ac1" if weights == "identity" else "gwet_ac2"] = expected.pop("gwet")
     for name, value in expected.items():
         assert found[name] == pytest.approx(value, abs=1e-12), name
     # Cohen's kappa with ordinal weights has no other package; no coefficient is without an oracle.
-    assert set(found.index) - set(expected) <= ({"cohen_kappa"} if k == 2 else {"cohen_kappa", "scott_pi"})
+    apart = {"cohen_kappa", "icc_agreement", "icc_consistency"}
+    assert set(found.index) - set(expected) <= (apart if k == 2 else {*apart, "scott_pi"})
 
 
 NAMES = np.array(["ant", "bee", "cat"])
 VOTES = st.integers(0, 10**6).map(lambda random_seed: np.random.default_rng(random_seed).integers(0, 3, (8, 4)))
 OF_COUNTS = ["percent_agreement", "fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger"]
-OF_ORDER = ["alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way", "icc_agreement", "icc_consistency"]
+OF_ORDER = ["alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way"]
 
 
 @settings(max_examples=25)
@@ -154,7 +161,7 @@ def test_interval_coefficients_ignore_the_unit_of_the_scale(random_seed, factor,
     x = np.random.default_rng(random_seed).random((6, 3))
     y = shift + factor * x
     one, two = Ratings.from_matrix(x, scale=(0, 1)), Ratings.from_matrix(y, scale=(y.min() - 1, y.max() + 1))
-    names = ["alpha_interval", "icc_one_way", "icc_agreement", "icc_consistency"]
+    names = ["alpha_interval", "icc_one_way"]
     np.testing.assert_allclose(estimates(one)[names], estimates(two)[names], atol=1e-7)
 
 
@@ -166,7 +173,7 @@ def test_interval_coefficients_ignore_the_unit_of_the_scale(random_seed, factor,
         ([["a"], ["b"]], "percent_agreement", "two annotations"),
         ([["a", "b"]], "alpha_ordinal", "no order"),
         ([["a", "b", "a"]], "cohen_kappa", "exactly two"),
-        ([[1.5, 2.5]], "icc_agreement", "two or more items"),
+        ([[1.5, 2.5]], "icc_agreement", "components of variance"),
         ([["a", "b"]], "phi", "needs ratings"),
     ],
 )

@@ -6,7 +6,6 @@ import pytest
 from scipy.stats import beta
 
 from bayesagree.agreement._pymc_likelihoods import bins_log_probability, rating_variable
-from bayesagree.errors import InputError
 
 EDGES = np.linspace(0, 1, 6)
 
@@ -63,8 +62,3 @@ def test_log_probability_in_a_model():
     (value,) = model.compile_logp(vars=model.observed_RVs, sum=False)(point)
     assert value.sum() == pytest.approx(expected, abs=1e-10)
     assert np.isfinite(model.compile_dlogp()(point)).all()
-
-
-def test_edges_that_are_no_bins_are_refused():
-    with pytest.raises(InputError, match="edges"):
-        rating_variable("x", 1.0, 1.0, [0.0, 0.5])
