@@ -88,7 +88,7 @@ def test_careless_raters_and_raters_who_never_meet_are_named():
         normal_inverse_gamma(Ratings.from_matrix(given, scale=(0, 10), annotators=names), **how)
     given[:30, :2] = given[30:, 2:] = np.nan
     apart = Ratings.from_matrix(given[:, :4], scale=(0, 10), annotators=names[:4])
-    with pytest.warns(UserWarning, match="'c', 'd' and 'a', 'b' never rate the same items"):
+    with pytest.warns(UserWarning, match="'a', 'b' and 'c', 'd' never rate the same items"):
         normal_inverse_gamma(apart, **how)
 
 

@@ -14,6 +14,7 @@ Source: the crossed linear mixed model, Gelman et al., Bayesian Data Analysis (2
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -95,63 +96,65 @@ class Levels:
         """Names of the annotators with levels."""
         return self.ratings.annotators[self.named]
 
+    @cached_property
+    def by_item(self) -> Any:
+        """Which ratings an item has, (item, row)."""
+        item = self.ratings.item_index
+        place = item, np.arange(item.size)
+        return sp.sparse.csr_array((np.ones(item.size), place), (len(self.columns), item.size))
+
+    @cached_property
+    def rows(self) -> Any:
+        """What the coefficients and the levels add to each rating, (row, column and annotator)."""
+        given = sp.sparse.csr_array(self.columns[self.ratings.item_index])
+        own = sp.sparse.csr_array(self.who[:, None] == np.arange(self.named.size))
+        return sp.sparse.hstack([given, own.astype(float)]).tocsr()
+
     def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
         """Return precision and linear term of the coefficients and levels given `precision` of each row's rating."""
-        item, x, n_items = self.ratings.item_index, self.ratings.unit(), len(self.columns)
-        own, g = self.who < self.named.size, self.named.size
-        weight, total = np.bincount(item, precision, n_items), np.bincount(item, precision * x, n_items)
-        free = 1 / (1 / item_variance + weight)
-        of_annotator = sp.sparse.csr_array((precision[own], (item[own], self.who[own])), (n_items, g))
-        left = free / item_variance
-        one = np.asarray(of_annotator.sum(axis=0)).ravel() + 1 / shift_variance
-        cross = (of_annotator.T @ (left[:, None] * self.columns)).T
-        among = np.diag(one) - (of_annotator.T @ of_annotator.multiply(free[:, None]).tocsr()).toarray()
-        first = (self.columns * (weight * left)[:, None]).T @ self.columns + np.diag(self.prior[1] ** -2)
-        score = self.prior[0] / self.prior[1] ** 2 + self.columns.T @ (total * left)
-        of_x = np.bincount(self.who[own], precision[own] * x[own], g) - of_annotator.T @ (free * total)
-        return np.block([[first, cross], [cross.T, among]]), np.concatenate([score, of_x])
+        x, weighted = self.ratings.unit(), _scaled(self.rows, precision)
+        of_items, free = self.by_item @ weighted, 1 / (1 / item_variance + self.by_item @ precision)
+        before = np.append(self.prior[1] ** -2.0, np.full(self.named.size, 1 / shift_variance))
+        matrix = (self.rows.T @ weighted - of_items.T @ _scaled(of_items, free)).toarray()
+        score = weighted.T @ x - of_items.T @ (free * (self.by_item @ (precision * x)))
+        score[: self.prior.shape[1]] += self.prior[0] / self.prior[1] ** 2
+        return matrix + np.diag(before), score
 
     def item_terms(self, precision: Floats, rest: Floats, item_variance: float) -> tuple[Floats, Floats]:
         """Return mean and variance of each item's e given what ratings leave of the line and levels."""
-        item, n_items = self.ratings.item_index, len(self.columns)
-        variance = 1 / (1 / item_variance + np.bincount(item, precision, n_items))
-        return variance * np.bincount(item, precision * rest, n_items), variance
-
-    def scatter(self, noise: Floats, typical: float) -> tuple[Floats, Floats]:
-        """Return shapes and scales of the inverse-gamma variances of all annotators."""
-        size = self.named.size + 1
-        shape = (FREEDOM + np.bincount(self.who, minlength=size)) / 2
-        return shape, (FREEDOM * typical + np.bincount(self.who, noise**2, size)) / 2
+        variance = 1 / (1 / item_variance + self.by_item @ precision)
+        return variance * (self.by_item @ (precision * rest)), variance
 
     def chain(self, kept: int, rng: np.random.Generator) -> LevelDraws:
         """Run one chain of the Gibbs sampler."""
-        item, x, p = self.ratings.item_index, self.ratings.unit(), self.columns.shape[1]
+        item, x, p, size = (
+            self.ratings.item_index,
+            self.ratings.unit(),
+            self.columns.shape[1],
+            self.named.size + 1,
+        )
         rated, scale = np.bincount(item, minlength=len(self.columns)) > 0, np.square(self.sd_prior)
-        variance, (typical, of_items, of_levels) = np.full(self.named.size + 1, 0.02), (0.02, 0.03, 0.01)
-        found = LevelDraws(*(np.empty((kept, n)) for n in (3, p, self.named.size + 1, self.named.size + 1)))
-        for sweep in range(-TUNE, kept):
+        shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
+        variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
+        for _ in range(TUNE + kept):
             precision = 1 / variance[self.who]
             matrix, score = self.system(precision, of_items, of_levels)
             root = np.linalg.cholesky(matrix)
             half = sp.linalg.solve_triangular(root, score, lower=True) + rng.standard_normal(score.size)
             drawn = sp.linalg.solve_triangular(root, half, lower=True, trans="T")
-            shift = np.append(drawn[p:], 0.0)
-            rest = x - (self.columns @ drawn[:p])[item] - shift[self.who]
+            rest = x - self.rows @ drawn
             centre, spread = self.item_terms(precision, rest, of_items)
             own = centre + np.sqrt(spread) * rng.standard_normal(centre.size)
-            shape, rate = self.scatter(rest - own[item], typical)
+            rate = (FREEDOM * typical + np.bincount(self.who, (rest - own[item]) ** 2, size)) / 2
             variance = np.maximum(rate / rng.standard_gamma(shape), LEAST_SD**2)
             # A half-normal prior of the sd makes this a gamma variable, as the variances are inverse gammas of it.
             total = FREEDOM / 2 * (1 / variance).sum() + 1 / (2 * scale[0])
-            typical = max(rng.standard_gamma((FREEDOM * variance.size + 1) / 2) / total, LEAST_SD**2)
+            typical = max(rng.standard_gamma((FREEDOM * size + 1) / 2) / total, LEAST_SD**2)
             of_items = _sd_step(own[rated], of_items, scale[1], rng)
             of_levels = _sd_step(drawn[p:], of_levels, scale[2], rng)
-            if sweep >= 0:
-                for out, value in zip(
-                    found, (np.sqrt([typical, of_items, of_levels]), drawn[:p], shift, variance)
-                ):
-                    out[sweep] = value
-        return found
+            sds = np.sqrt([typical, of_items, of_levels])
+            found.append((sds, drawn[:p], np.append(drawn[p:], 0.0), variance))
+        return LevelDraws(*map(np.stack, zip(*found[TUNE:])))
 
     def draw(self, request: Request) -> LevelDraws:
         """Draw the parameters, once: at most `KEPT` of each chain."""
@@ -176,15 +179,13 @@ class Levels:
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
             rows = slice(*np.searchsorted(item, [items.start, items.stop]))
-            who, n_items = self.who[rows], items.stop - items.start
-            one = sp.sparse.csr_array((np.ones(who.size), (item[rows] - items.start, np.arange(who.size))),
-                                      (n_items, who.size))  # fmt: skip
+            who, one = self.who[rows], self.by_item[items][:, rows]
             precision = 1 / found.variance[:, who].T
             weight = 1 / found.sd[:, 1] ** 2
             total = one @ precision + weight
             centre = (self.columns[items] @ found.coefficient.T) * weight
             centre = (centre + one @ (precision * (x[rows, None] - found.shift[:, who].T))) / total
-            drawn = centre[:, pick] + rng.standard_normal((n_items, pick.size)) / np.sqrt(total[:, pick])
+            drawn = centre[:, pick] + rng.standard_normal((total.shape[0], pick.size)) / np.sqrt(total[:, pick])
             return Drawn(
                 items, {"mean": low + (high - low) * drawn, "variance": np.broadcast_to(variance, drawn.shape)}
             )
@@ -222,12 +223,8 @@ class Levels:
                 f"the ratings of {shorten(self.annotators[weight < CARELESS])} say little about the items: each weighs "
                 f"less than {CARELESS} of a typical annotator's, down to {weight.min():.2f}"
             )
-        own = self.who < self.named.size
-        edges = self.ratings.item_index[own], len(self.columns) + self.who[own]
-        size = len(self.columns) + self.named.size
-        graph = sp.sparse.coo_array((np.ones(own.sum()), edges), (size, size))
-        _, part = sp.sparse.csgraph.connected_components(graph, directed=False)
-        groups = np.unique(part[len(self.columns) :], return_inverse=True)[1]
+        met = self.by_item @ self.rows[:, self.columns.shape[1] :]
+        groups = sp.sparse.csgraph.connected_components(met.T @ met, directed=False)[1]
         if groups.any():
             apart = [shorten(self.annotators[groups == g]) for g in range(min(groups.max() + 1, 3))]
             warn(
@@ -279,6 +276,13 @@ def _picks(found: LevelDraws, request: Request) -> NDArray[np.int64]:
     """Return the draw of the parameters that each draw of the items takes, shape (sample,)."""
     kept = len(found.sd) // request.chains
     return (np.arange(request.chains)[:, None] * kept + np.arange(request.draws) * kept // request.draws).ravel()
+
+
+def _scaled(table: Any, factor: Floats) -> Any:
+    """Multiply each row of a sparse table by a number of its own."""
+    out = table.copy()
+    out.data *= np.repeat(factor, np.diff(out.indptr))
+    return out
 
 
 def _sd_step(values: Floats, now: float, scale: float, rng: np.random.Generator) -> float:
