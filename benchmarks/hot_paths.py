@@ -15,7 +15,6 @@ from bayesagree.datasets import load
 from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.blocks import best_labels
 from bayesagree.metrics.concordant_pairs import ScoreOrder
-from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene._variants import SAMPLERS
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -96,7 +95,7 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     ).labels
     crowd, rng = Crowd.of_labels(labels), generator()
     sampler = SAMPLERS["mixed_membership"](crowd, DawidSkenePrior(), 1, rng)
-    run_chains(sampler, rng, {}, np.arange(1), tune=100, top_labels=1)
+    sampler.draw(rng, 100)
     spent = nanoseconds(lambda: [sampler.sweep(rng) for _ in range(sweeps)], sweeps * crowd.item.size * n_labels)
     # Annotations are drawn one by one, then those of an item with equal latent labels together.
     place = (crowd.annotator * n_labels + crowd.label) * n_labels

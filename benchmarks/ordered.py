@@ -22,7 +22,6 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,6 @@ from scipy.special import ndtr
 from bayesagree import Labels, datasets, dawid_skene
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import stream_apart
-from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene._variants import FOLDS, SAMPLERS, folds
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -77,11 +75,16 @@ def log_scores(labels: Labels) -> dict[str, tuple[float, float, float]]:
     return out
 
 
-def drawn(variant: str, crowd: Crowd, draws: int, **run: Any) -> np.ndarray:
+def drawn(variant: str, crowd: Crowd, draws: int, tune: int, thin: int) -> np.ndarray:
     """Run two chains of a variant; return the probability of each label, (item, category)."""
     rng = np.random.default_rng(1)
     sampler = SAMPLERS[variant](crowd, DawidSkenePrior(), 2, rng)
-    return run_chains(sampler, rng, {}, np.arange(draws), top_labels=1, **run).expected.mean(axis=0)
+    sampler.draw(rng, tune)
+    total = np.zeros(1)
+    for _ in range(draws):
+        sampler.draw(rng, thin)
+        total = total + sampler.expected
+    return total.mean(axis=0) / draws
 
 
 def speed() -> str:

@@ -1,7 +1,6 @@
 """The frame of all samplers: chains that move side by side, and what is kept of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +8,11 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.blocks import best_labels
+from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
+
+# How many items and annotators have convergence diagnostics: they are exchangeable, and a sample tells of all.
+MONITORED = 50
 
 
 class Sampler(ABC):
@@ -46,28 +49,26 @@ class Sampler(ABC):
         """Return the chance of the right label, (chain, annotator, category)."""
         return np.diagonal(self.confusion(rng), axis1=2, axis2=3)
 
+    @abstractmethod
     def hyperparameters(self) -> dict[str, Floats]:
         """Return what items or annotators share, and parameters of items, (chain, ...)."""
-        return {}
+
+    def draw(self, rng: Rng, sweeps: int) -> Floats:
+        """Return the draw of the plausibilities after some sweeps."""
+        for _ in range(sweeps):
+            self.sweep(rng)
+        return self.plausibility(rng)
 
 
-class Chains(NamedTuple):
-    """What is kept of the chains of a variant beside its draws.
+class Part(NamedTuple):
+    """What one variant has of a result: positions and names of its draws, and a mean, (item, category).
 
-    Attributes
-    ----------
-    at, names
-        Positions and variables of the draws.
-    expected
-        Mean over draws of the conditional expectations, (chain, item, category).
-    watched
-        Conditional expectations of the label with most votes of a few items, (chain, draw, item).
+    It is that of the conditional expectations, added up over the draws and divided by the number of all draws.
     """
 
     at: NDArray[np.int64]
     names: tuple[str, ...]
     expected: Floats
-    watched: Floats
 
 
 def run_chains(
@@ -75,45 +76,39 @@ def run_chains(
     rng: Rng,
     draws: dict[str, NDArray[Any]],
     at: NDArray[np.int64],
+    request: Request,
     *,
-    tune: int,
-    thin: int = 1,
-    size: int | None = None,
-    items: NDArray[np.int64] | None = None,
-    top_labels: int | None = None,
+    thin: int,
     confusion: bool = False,
-    progress: Callable[[int], None] | None = None,
-) -> Chains:
-    """Run the chains; write plausibilities or best labels, accuracies or confusion, and hyperparameters into `draws`.
+) -> Part:
+    """Run the chains; write what is kept of each into `draws`, (chain, draw, ...) by name, at these positions.
 
-    `draws` has `size` draws by name, (chain, draw, ...), of which these are those `at`; what is missing is added.
+    ``label_probability`` are the conditional expectations of the label with most votes of the monitored items.
     """
     apart = rng.spawn(1)[0]  # what is kept does not change the draws
-    items = np.zeros(1, np.int64) if items is None else items
+    items = monitored_items(sampler.crowd.n_items)
     best = sampler.crowd.shares[items].argmax(axis=1)
-    kept: dict[str, Any] = {}
-    expected, watched = np.zeros(1), []
-    for _ in range(tune):
-        sampler.sweep(rng)
+    kept, expected = {}, np.zeros(1)
     for place in at:
-        for _ in range(thin):
-            sampler.sweep(rng)
-        drawn = sampler.plausibility(rng)
-        kept = {"top_label": best_labels(drawn, top_labels)} if top_labels else {"plausibility": drawn}
-        kept["prevalence"] = sampler.prevalence
-        if confusion:
-            matrices = sampler.confusion(apart)
-            right, kept["confusion"] = np.diagonal(matrices, axis1=2, axis2=3), matrices.astype(np.float32)
-        else:
-            right = sampler.right(apart)
-        kept["accuracy"] = np.einsum("cjk,ck->cj", right, sampler.prevalence)
-        kept |= sampler.hyperparameters()
+        drawn = sampler.draw(rng, thin)
+        matrices = {"confusion": sampler.confusion(apart).astype(np.float32)} if confusion else {}
+        right = np.diagonal(matrices["confusion"], axis1=2, axis2=3) if confusion else sampler.right(apart)
+        kept = {
+            request.variable: best_labels(drawn, request.top_labels) if request.top_labels else drawn,
+            "prevalence": sampler.prevalence,
+            "accuracy": np.einsum("cjk,ck->cj", right, sampler.prevalence),
+            "label_probability": sampler.expected[:, items, best],
+        } | matrices | sampler.hyperparameters()  # fmt: skip
         for name, values in kept.items():
             if name not in draws:
-                draws[name] = np.empty((len(values), size or at.size, *values.shape[1:]), values.dtype)
+                draws[name] = np.empty((len(values), request.draws, *values.shape[1:]), values.dtype)
             draws[name][:, place] = values
-        expected = expected + sampler.expected / at.size
-        watched.append(sampler.expected[:, items, best])
-        if progress is not None:
-            progress(len(drawn))
-    return Chains(at, tuple(kept), expected, np.stack(watched, axis=1))
+        expected = expected + sampler.expected.mean(axis=0) / request.draws
+        if request.progress is not None:
+            request.progress(len(drawn))
+    return Part(at, tuple(kept), expected)
+
+
+def monitored_items(n_items: int) -> NDArray[np.int64]:
+    """Choose items at even distances."""
+    return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))

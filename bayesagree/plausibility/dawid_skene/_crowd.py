@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -127,3 +128,21 @@ class Crowd:
         count = np.where(self.known[:, None] < 0, self.votes, self.gold)
         count = np.where(count.any(axis=1, keepdims=True), count, 1)
         return count / count.sum(axis=1, keepdims=True)
+
+
+def check(labels: Labels, variant: str) -> None:
+    """Refuse labels that a variant does not take."""
+    if not labels.annotators_known:
+        raise InputError(
+            "dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()"
+        )
+    if labels.n_annotations == 0:
+        raise InputError("there is no label: every annotation is missing")
+    if labels.categories.size < 2:
+        raise InputError(
+            f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
+        )
+    if variant == "ordered" and not labels.has_order:
+        raise InputError(
+            "variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
+        )

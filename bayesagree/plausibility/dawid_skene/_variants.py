@@ -14,13 +14,13 @@ annotators, a_j near 0, say nothing of the weights.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.plausibility.dawid_skene._chains import Sampler, run_chains
+from bayesagree.plausibility.dawid_skene._chains import Sampler
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
@@ -50,8 +50,7 @@ ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
 # Parts of the annotators, each held out once: items keep four fifths of their labels.
 FOLDS = 5
 # Chains of each part, sweeps before the first draw, draws, and sweeps per draw: a score is a mean over many labels.
-HELD_OUT = {"tune": 300, "draws": 50, "thin": 2}
-HELD_OUT_CHAINS = 2
+HELD_OUT_CHAINS, TUNE, DRAWS, THIN = 2, 300, 50, 2
 # From so many on whole annotators are held out: the others then still show who is good.
 MANY_ANNOTATORS = 20
 # Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up.
@@ -65,19 +64,17 @@ HABIT = 2.0
 
 
 def candidates(
-    n_labels: int, *, own_prior: bool, ordered: bool
-) -> dict[str, tuple[str, DawidSkenePrior | None]]:
-    """Return what the default averages: variant and prior (None: the user's or the usual one) by name.
+    n_labels: int, prior: DawidSkenePrior | None, *, ordered: bool
+) -> dict[str, tuple[str, DawidSkenePrior]]:
+    """Return what the default averages: variant and prior by name.
 
     Beside a prior of the user's own there is none of accurate annotators. Of two labels one accuracy per annotator
     takes its place: which label is which would follow from the prior alone.
     """
-    found: dict[str, tuple[str, DawidSkenePrior | None]] = {n: (n, None) for n in ("mixed_membership", "votes")}
-    if n_labels == 2:
-        found["mixed_one_coin"] = "mixed_one_coin", None
-    elif not own_prior:
-        found["accurate_annotators"] = "mixed_membership", ACCURATE
-    return found | ({"ordered": ("ordered", None)} if ordered else {})
+    names = ["mixed_membership", "votes"] + ["mixed_one_coin"] * (n_labels == 2) + ["ordered"] * ordered
+    found = {name: (name, prior or DawidSkenePrior()) for name in names}
+    accurate = n_labels > 2 and prior is None
+    return found | ({"accurate_annotators": ("mixed_membership", ACCURATE)} if accurate else {})
 
 
 def weights(
@@ -89,64 +86,55 @@ def weights(
     at = np.flatnonzero(crowd.known[crowd.item] < 0)
     code = parts * crowd.n_items + crowd.item
     # Votes of each item that a part keeps, (part, item, category).
-    kept = np.bincount((code * n + crowd.label)[~held], minlength=FOLDS * crowd.n_items * n).reshape(
-        FOLDS, -1, n
-    )
+    kept = np.bincount((code * n + crowd.label)[~held], minlength=FOLDS * crowd.n_items * n)
+    kept = kept.reshape(FOLDS, -1, n)
     at = at[kept[fold[at], crowd.item[at]].any(axis=1)]
     if not at.size:  # no item has a second label
         return dict.fromkeys(averaged, 1 / len(averaged))
-    sweeps = HELD_OUT["tune"] if tune is None else min(tune, HELD_OUT["tune"])
     chance = []
     for variant, prior in averaged.values():
-        expected = (kept + 1 / n) / (kept + 1 / n).sum(axis=2, keepdims=True)
+        expected = kept + 1 / n
         if variant != "votes":
-            sampler = SAMPLERS[variant](
-                crowd, prior, FOLDS * HELD_OUT_CHAINS, rng, np.repeat(held, HELD_OUT_CHAINS, axis=0)
-            )
-            run: Any = {"tune": sweeps, "thin": HELD_OUT["thin"], "top_labels": 1}
-            found = run_chains(sampler, rng, {}, np.arange(HELD_OUT["draws"]), **run).expected
-            expected = found.reshape(FOLDS, HELD_OUT_CHAINS, -1, n).mean(axis=1)
-        chance.append(expected[fold[at], crowd.item[at], crowd.label[at]])
-    given: tuple[Any, ...] = code[fold[at], at], crowd.annotator[at], crowd.label[at], np.column_stack(chance)
-    rows = [slice(None)]
-    if np.unique(crowd.annotator[at]).size >= MANY_ANNOTATORS:
-        # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
-        rows = [own for part in range(FOLDS) if (own := np.flatnonzero(fold[at] == part)).size]
-    of_parts = (HeldOut(*(values[own] for values in given)) for own in rows)
-    weight = np.mean([stacking_weights(part, crowd.n_annotators, n) for part in of_parts], axis=0)
+            of_chains = np.repeat(held, HELD_OUT_CHAINS, axis=0)
+            sampler = SAMPLERS[variant](crowd, prior, len(of_chains), rng, of_chains)
+            sampler.draw(rng, TUNE if tune is None else min(tune, TUNE))
+            total = np.zeros(1)
+            for _ in range(DRAWS):
+                sampler.draw(rng, THIN)
+                total = total + sampler.expected
+            expected = total.reshape(FOLDS, HELD_OUT_CHAINS, -1, n).sum(axis=1)
+        found = expected[fold[at], crowd.item[at]]
+        chance.append(found[np.arange(at.size), crowd.label[at]] / found.sum(axis=1))
+    given: Any = code[fold[at], at], crowd.annotator[at], crowd.label[at], np.column_stack(chance)
+    # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
+    apart = np.unique(given[1]).size >= MANY_ANNOTATORS
+    rows = [np.flatnonzero(fold[at] == part) for part in range(FOLDS)] if apart else [np.arange(at.size)]
+    of_parts: Any = [[values[own] for values in given] for own in rows if own.size]
+    weight = np.mean([stacking_weights(*part, crowd.n_annotators, n) for part in of_parts], axis=0)
     weight = np.where(weight < LEAST_WEIGHT, 0.0, weight) / weight[weight >= LEAST_WEIGHT].sum()
     return {name: float(w) for name, w in zip(averaged, weight) if w}
 
 
-class HeldOut(NamedTuple):
-    """Labels held out, of items that have others; a panel is one item and one part of the labels.
+def stacking_weights(
+    panel: NDArray[np.int64],
+    annotator: NDArray[np.int64],
+    label: NDArray[np.int64],
+    chance: Floats,
+    n_annotators: int,
+    n_labels: int,
+) -> Floats:
+    """Return the weight of each candidate, shape (candidate,), by EM, from labels held out.
 
-    Attributes
-    ----------
-    panel, annotator, label
-        Of each label held out, shape (annotation,).
-    chance
-        Probability that this label is true, from the labels of the others, shape (annotation, candidate).
-    """
-
-    panel: NDArray[np.int64]
-    annotator: NDArray[np.int64]
-    label: NDArray[np.int64]
-    chance: Floats
-
-
-def stacking_weights(held_out: HeldOut, n_annotators: int, n_labels: int) -> Floats:
-    """Return the weight of each candidate, shape (candidate,), by EM.
+    Of each label, shape (annotation,): its panel (one item and one part of the labels), its annotator, its code, and
+    `chance`, shape (annotation, candidate), the probability that it is true, from the labels of the others.
 
     Examples
     --------
     >>> chance = np.tile([[0.9, 0.4], [0.2, 0.5]], (20, 1))  # the first is right where the second does not know
     >>> label = np.tile([0, 1], 20)
-    >>> held_out = HeldOut(np.arange(40), np.repeat([0, 1], 20), label, chance)
-    >>> stacking_weights(held_out, 2, 2).round(2).tolist()
+    >>> stacking_weights(np.arange(40), np.repeat([0, 1], 20), label, chance, 2, 2).round(2).tolist()
     [1.0, 0.0]
     """
-    panel, annotator, label, chance = held_out
     # Labels of a panel that agree speak of one possible truth.
     pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
     _, start, of_pair = np.unique(pair // n_labels, return_index=True, return_inverse=True)

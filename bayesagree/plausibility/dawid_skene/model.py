@@ -11,9 +11,9 @@ import numpy as np
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import one_of
 from bayesagree.inference.open_model import annotation_data, named_part, part
-from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Rows
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Rows, check
 from bayesagree.plausibility.dawid_skene._labels import CONDITIONAL_SHARE
 from bayesagree.plausibility.dawid_skene._ordered import MU, SPREAD, STRETCH, THRESHOLD_SD
 from bayesagree.plausibility.dawid_skene._results import coordinates
@@ -74,6 +74,7 @@ def dawid_skene_model(
     Dawid and Skene (1979), equation 2.7: the likelihood with true labels summed out. Johnson, "On Bayesian analysis of
     multirater ordinal data", JASA 91 (1996), for "ordered".
     """
+    check(labels, variant)
     how = prior or DawidSkenePrior()
     ending = _mixed_membership if variant.startswith("mixed") else _truth_summed_out
     if variant == "ordered":
@@ -100,8 +101,7 @@ class Given(NamedTuple):
 
 
 def _coords(labels: Labels) -> dict[str, Any]:
-    names = {name: values for name, values in coordinates(labels).items() if name != "rank"}
-    return names | {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
+    return coordinates(labels) | {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
 
 
 def labels_model(
@@ -199,10 +199,6 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    if not labels.has_order:
-        raise InputError(
-            "variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
-        )
     with pm.Model(coords=_coords(labels)) as model:
         given = Given.of(labels, gold)
         truth = given.known.get_value()

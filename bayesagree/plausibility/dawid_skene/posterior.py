@@ -46,18 +46,24 @@ from bayesagree.inference.streams import Seed, block_generator, seed_sequence, s
 from bayesagree.inference.top_labels import stream_of, truth_draws
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.dawid_skene._chains import run_chains
-from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._crowd import Crowd, check
 from bayesagree.plausibility.dawid_skene._ordered import constant_annotators
 from bayesagree.plausibility.dawid_skene._results import (
     CHOSEN,
     chains_tree,
     check_result,
     estimate_tree,
-    monitored_items,
     require_mixed,
     worst_r_hat,
 )
-from bayesagree.plausibility.dawid_skene._variants import SAMPLERS, VariantName, candidates, positions, weights
+from bayesagree.plausibility.dawid_skene._variants import (
+    ACCURATE,
+    SAMPLERS,
+    VariantName,
+    candidates,
+    positions,
+    weights,
+)
 from bayesagree.plausibility.dawid_skene.em import EM_VARIANTS, dawid_skene_em
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -102,39 +108,36 @@ class DawidSkene(Posterior):
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw by Gibbs sampling, or climb to one point estimate."""
         engine = one_of(request.engine or "gibbs", "engine", ("gibbs", "em"))
-        _check(annotations, self.variant)
+        one_of(self.variant, "variant", (*SAMPLERS, "auto"))
+        check(annotations, self.variant)
         check_result(annotations, request, confusion=self.confusion and engine == "gibbs")
         known = gold_codes(self.gold, annotations.items, annotations.categories)
-        draw = self._climbed if engine == "em" else self._chains
+        crowd = Crowd.of_labels(annotations, known)
         settings: dict[str, Any] = {
-            "variant": "full" if engine == "em" and self.variant == "auto" else self.variant,
+            "variant": self.variant,
             "prior": None if self.prior is None else asdict(self.prior),
             "n_gold": int((known >= 0).sum()),
         }
-        return draw(annotations, Crowd.of_labels(annotations, known), request, settings)
-
-    def _climbed(self, labels: Labels, crowd: Crowd, request: Request, settings: dict[str, Any]) -> xr.DataTree:
-        """Climb to one point estimate."""
-        if settings["variant"] not in EM_VARIANTS:
-            raise InputError(f"variant={self.variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
+        if engine == "gibbs":
+            return self._chains(annotations, crowd, request, settings)
+        variant = settings["variant"] = "full" if self.variant == "auto" else self.variant
+        if variant not in EM_VARIANTS:
+            raise InputError(f"variant={variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
         how = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
-        fit = dawid_skene_em(crowd, variant=settings["variant"], prior=self.prior, **how)
-        return estimate_tree(fit, labels, request.random_seed, settings)
+        fit = dawid_skene_em(crowd, variant=variant, prior=self.prior, **how)
+        return estimate_tree(fit, annotations, request.random_seed, settings)
 
     def _chains(self, labels: Labels, crowd: Crowd, request: Request, settings: dict[str, Any]) -> xr.DataTree:
         """Draw from the variant; with "auto" from each of the average as often as it weighs."""
-        usual = self.prior or DawidSkenePrior()
-        averaged, weight = {self.variant: (self.variant, usual)}, {self.variant: 1.0}
+        averaged, weight = {self.variant: (self.variant, self.prior or DawidSkenePrior())}, {self.variant: 1.0}
         if self.variant == "auto":
-            names = candidates(crowd.n_labels, own_prior=self.prior is not None, ordered=bool(labels.ordered))
-            averaged = {name: (variant, prior or usual) for name, (variant, prior) in names.items()}
+            averaged = candidates(crowd.n_labels, self.prior, ordered=bool(labels.ordered))
             rng = np.random.default_rng(stream_apart(request.random_seed, "folds"))
             weight = settings["weights"] = weights(crowd, averaged, rng, self.tune)
         if "ordered" in weight:
             _name_constant(crowd, labels)
-        root, draws, parts, last = seed_sequence(request.random_seed), {}, {}, {}
-        keep: Any = {"size": request.draws, "confusion": self.confusion, "top_labels": request.top_labels}
-        keep["items"] = monitored_items(crowd.n_items)
+        root, draws, parts = seed_sequence(request.random_seed), {}, {}
+        settings |= {"tune": self.tune, "thin": self.thin}
         for name, at in zip(weight, positions([*weight.values()], request.draws)):
             if not at.size:
                 continue
@@ -143,17 +146,18 @@ class DawidSkene(Posterior):
             sampler = SAMPLERS[variant](crowd, prior, request.chains, rng)
             tune = sampler.tune if self.tune is None else self.tune
             thin = sampler.thin if self.thin is None else positive_int(self.thin, "thin")
-            part = run_chains(sampler, rng, draws, at, tune=tune, thin=thin, progress=request.progress, **keep)
-            for _ in range(LONGEST if self.thin is None and request.draws >= ENOUGH_DRAWS else 0):
-                if worst_r_hat(draws, part) <= LARGEST_R_HAT:
+            longer = LONGEST if self.thin is None and request.draws >= ENOUGH_DRAWS else 0
+            for _ in range(tune):
+                sampler.sweep(rng)
+            for again in range(1 + longer):
+                thin *= LONGER if again else 1
+                parts[name] = run_chains(sampler, rng, draws, at, request, thin=thin, confusion=self.confusion)
+                if again == longer or worst_r_hat(draws, parts[name]) <= LARGEST_R_HAT:
                     break
-                thin *= LONGER
-                part = run_chains(sampler, rng, draws, at, tune=0, thin=thin, **keep)
-            parts[name] = part
-            last = {"variant": variant, "prior": settings["prior"] if prior is usual else asdict(prior)}
-            last |= {"tune": tune, "thin": thin}
-        settings |= last if len(parts) == 1 else {"tune": self.tune, "thin": self.thin}
-        return chains_tree(labels, draws, parts, random_seed=request.random_seed, settings=settings)
+            if at.size == request.draws:
+                own = self.prior if prior is not ACCURATE else prior
+                settings |= {"variant": variant, "prior": own and asdict(own), "tune": tune, "thin": thin}
+        return chains_tree(labels, draws, parts, request.random_seed, settings)
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -177,25 +181,6 @@ class DawidSkene(Posterior):
         """Build the same posterior in PyMC; of "auto" that of "full"."""
         variant = "full" if self.variant == "auto" else self.variant
         return dawid_skene_model(annotations, variant=variant, prior=self.prior, gold=self.gold)
-
-
-def _check(labels: Labels, variant: str) -> None:
-    """Refuse labels that a variant does not take."""
-    one_of(variant, "variant", (*SAMPLERS, "auto"))
-    if not labels.annotators_known:
-        raise InputError(
-            "dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()"
-        )
-    if labels.n_annotations == 0:
-        raise InputError("there is no label: every annotation is missing")
-    if labels.categories.size < 2:
-        raise InputError(
-            f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
-        )
-    if variant == "ordered" and not labels.has_order:
-        raise InputError(
-            "variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
-        )
 
 
 def _name_constant(crowd: Crowd, labels: Labels) -> None:

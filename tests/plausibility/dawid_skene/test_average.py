@@ -9,7 +9,7 @@ from bayesagree.datasets.simulate import crowd_labels
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.dawid_skene import posterior as of_dawid_skene
 from bayesagree.plausibility.dawid_skene._results import choice_notes
-from bayesagree.plausibility.dawid_skene._variants import HABIT, HeldOut, candidates, stacking_weights
+from bayesagree.plausibility.dawid_skene._variants import HABIT, candidates, stacking_weights
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
@@ -89,7 +89,7 @@ def test_weights_are_the_best_of_a_grid():
     label = np.where(rng.random(600) < 0.7, truth[panel], rng.integers(0, 3, 600))
     blunt = 0.3 * sharp + 0.7 * rng.dirichlet([1, 1, 1], 300)
     chance = np.column_stack([sharp[panel, label], blunt[panel, label]])
-    weight = stacking_weights(HeldOut(panel, annotator, label, chance), 5, 3)
+    weight = stacking_weights(panel, annotator, label, chance, 5, 3)
     assert weight.sum() == pytest.approx(1)
 
     def loss(free):
@@ -110,6 +110,6 @@ def test_weights_are_the_best_of_a_grid():
 def test_equal_weights_where_no_item_has_a_second_label():
     for n_labels in (2, 3):
         one = Labels.from_matrix(np.random.default_rng(0).integers(0, n_labels, (20, 1)))
-        names = candidates(n_labels, own_prior=False, ordered=False)
+        names = candidates(n_labels, None, ordered=False)
         found = settings_of(dawid_skene(one, draws=10, chains=1, tune=10, random_seed=1))
         assert found["weights"] == dict.fromkeys(names, 1 / len(names))

@@ -101,8 +101,8 @@ def test_plausibilities_are_cut_from_one_normal_distribution():
 
 
 def test_auto_offers_it_for_a_stated_order_alone():
-    assert "ordered" in candidates(3, own_prior=False, ordered=True)
-    assert "ordered" not in candidates(3, own_prior=False, ordered=False)
+    assert "ordered" in candidates(3, None, ordered=True)
+    assert "ordered" not in candidates(3, None, ordered=False)
 
 
 @pytest.mark.parametrize(
