@@ -238,7 +238,7 @@ class ItemPosterior(Posterior):
         Plausibilities will always do; only the best labels of many are drawn faster, and in less memory.
         """
 
-    def groups(self, problem: Any, request: Request) -> Groups:
+    def known(self, problem: Any, request: Request) -> Groups:
         """Return the groups known before any draw: parameters of a closed form, data; they name the labels."""
         return {}
 
@@ -301,7 +301,7 @@ class ItemPosterior(Posterior):
         variables = self.variables(annotations, request)
         _check_size(annotations.items.size, variables, request)
         problem = self.problem(annotations)
-        groups, sampler = self.groups(problem, request), ""
+        groups, sampler = self.known(problem, request), ""
         if engine == "nuts":
             shape = {"draws": request.draws, "chains": request.chains, "random_seed": request.random_seed}
             recorded = None if self.recorded is None else [*self.recorded]

@@ -38,7 +38,7 @@ def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
         drawn = tree["posterior"].to_dataset().isel(chain=0, draw=slice(None, None, 3))
         ranks.append((drawn["apart"].values < chance).sum(axis=0))
         # Plausibilities of 0 and 1, exactly, are frequent: ties are broken at random.
-        values, true = (np.clip(p, 1e-9, 1 - 1e-9) for p in (drawn["plausibility"].values[:, :, 0, 0], own[:, 0, 0]))
+        values, true = (np.clip(p, 1e-9, 1 - 1e-9) for p in (drawn["plausibility"].values[:, 0, :, 0], own[:, 0, 0]))
         of_item.append((values < true).sum(axis=0) + rng.integers(0, (values == true).sum(axis=0) + 1))
     calibration.uniform("group_dirichlet", "apart", np.array(ranks)[:, 1], DRAWS + 1)
     calibration.uniform("group_dirichlet", "plausibility", np.array(of_item)[:, 1], DRAWS + 1)

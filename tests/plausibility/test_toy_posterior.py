@@ -37,7 +37,7 @@ class BetaBinomial(ItemPosterior):
 
         return draw
 
-    def groups(self, problem, request: Request):
+    def known(self, problem, request: Request):
         return {"posterior_parameters": {"concentration": (("item", "category"), problem)}}
 
     def model(self, annotations):

@@ -109,32 +109,34 @@ def weights(
     # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
     apart = np.unique(given[1]).size >= MANY_ANNOTATORS
     rows = [np.flatnonzero(fold[at] == part) for part in range(FOLDS)] if apart else [np.arange(at.size)]
-    of_parts: Any = [[values[own] for values in given] for own in rows if own.size]
-    weight = np.mean([stacking_weights(*part, crowd.n_annotators, n) for part in of_parts], axis=0)
+    size = crowd.n_annotators, n
+    of_parts = [stacking_weights(size, *(values[own] for values in given)) for own in rows if own.size]
+    weight = np.mean(of_parts, axis=0)
     weight = np.where(weight < LEAST_WEIGHT, 0.0, weight) / weight[weight >= LEAST_WEIGHT].sum()
     return {name: float(w) for name, w in zip(averaged, weight) if w}
 
 
 def stacking_weights(
+    size: tuple[int, int],
     panel: NDArray[np.int64],
     annotator: NDArray[np.int64],
     label: NDArray[np.int64],
     chance: Floats,
-    n_annotators: int,
-    n_labels: int,
 ) -> Floats:
     """Return the weight of each candidate, shape (candidate,), by EM, from labels held out.
 
     Of each label, shape (annotation,): its panel (one item and one part of the labels), its annotator, its code, and
-    `chance`, shape (annotation, candidate), the probability that it is true, from the labels of the others.
+    `chance`, shape (annotation, candidate), the probability that it is true, from the labels of the others. `size`:
+    numbers of annotators and labels.
 
     Examples
     --------
     >>> chance = np.tile([[0.9, 0.4], [0.2, 0.5]], (20, 1))  # the first is right where the second does not know
     >>> label = np.tile([0, 1], 20)
-    >>> stacking_weights(np.arange(40), np.repeat([0, 1], 20), label, chance, 2, 2).round(2).tolist()
+    >>> stacking_weights((2, 2), np.arange(40), np.repeat([0, 1], 20), label, chance).round(2).tolist()
     [1.0, 0.0]
     """
+    n_annotators, n_labels = size
     # Labels of a panel that agree speak of one possible truth.
     pair, place, same = np.unique(panel * n_labels + label, return_index=True, return_inverse=True)
     _, start, of_pair = np.unique(pair // n_labels, return_index=True, return_inverse=True)

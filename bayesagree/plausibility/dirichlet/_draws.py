@@ -64,7 +64,7 @@ class DirichletItems(ItemPosterior):
 
         return draw
 
-    def groups(self, problem: Floats, request: Request) -> Groups:
+    def known(self, problem: Floats, request: Request) -> Groups:
         """Return the concentrations, from which certainties follow exactly."""
         check_size({"item": len(problem), "category": problem.shape[1]}, 8, "use evaluate(), which streams")
         return {"posterior_parameters": {"concentration": (("item", "category"), problem)}}

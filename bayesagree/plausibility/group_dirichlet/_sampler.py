@@ -5,7 +5,7 @@ of each view. All distributions are integrated out; plausibilities are drawn exa
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -40,12 +40,17 @@ MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups
 
 @dataclass(frozen=True, eq=False)
 class GroupVotes:
-    """Names of the groups that voted, and their votes, shape (group, item, category)."""
+    """Votes of the groups that voted.
+
+    `names` of groups, `categories`, `votes` (group, item, category), and names of groups whose votes come from few
+    annotators who favour labels of their own whatever the item, `few_who_differ`.
+    """
 
     names: NDArray[Any]
+    categories: NDArray[Any]
     votes: NDArray[np.int64]
     few_who_differ: NDArray[Any]
-    """Names of groups whose votes come from few annotators who favour labels of their own whatever the item."""
+    sampled: "list[States]" = field(default_factory=list)
 
     @classmethod
     def of(cls, labels: Labels, groups: MembersOfGroups) -> "GroupVotes":
@@ -65,7 +70,7 @@ class GroupVotes:
         few = [
             _few_who_differ(item[group == g], label[group == g], annotator[group == g]) for g in range(used.size)
         ]
-        return cls(known.names[used], votes, known.names[used][few])
+        return cls(known.names[used], labels.categories, votes, known.names[used][few])
 
     @property
     def repeated(self) -> NDArray[np.bool_]:
@@ -77,6 +82,23 @@ class GroupVotes:
         """Groups that may be apart: of two the one of fewer votes, since only whether they differ can be known."""
         every = np.arange(self.names.size)
         return every if every.size > 2 else np.delete(every, self.votes.sum(axis=(1, 2)).argmax())
+
+    def states(self, prior: GroupDirichletPrior | None, request: Request) -> "States":
+        """Run the chains, once."""
+        if not self.sampled:
+            self.warn_of_few()
+            draws, n_chains = request.draws, request.chains
+            most = min(max(MOST_KEPT // (self.votes.shape[1] * n_chains), FEWEST_STATES), MOST_STATES)
+            shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
+            rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
+            chains, kept = Chains(self, prior or GroupDirichletPrior(), n_chains, rng), []
+            for sweep in range(1, WARM_UP + THIN * draws // shared + 1):
+                chains.sweep()
+                if sweep > WARM_UP and (sweep - WARM_UP) % THIN == 0:
+                    labels = (of.astype(np.int16) for of in (chains.typical, chains.own))
+                    kept.append((chains.log_shape, chains.share.copy(), *labels))
+            self.sampled.append(States(self, shared, *(np.stack(one, axis=1) for one in zip(*kept))))
+        return self.sampled[0]
 
     def warn_of_few(self) -> None:
         """Warn of groups about which nothing can be known item by item, or little beyond the annotators who voted."""
@@ -129,82 +151,66 @@ class Chains:
     def sweep(self) -> None:
         """Draw which groups are apart, typical labels, shares and shapes, each given the others.
 
-        Arrays have shape (category, chain, [group,] item). What a group adds to the state of an item if it is apart is
-        computed once, so that to take it out or in is a sum.
+        Arrays have shape (category, chain, [group,] item).
         """
         votes, rng, (n_chains, n_labels) = self.votes, self.rng, self.log_shape.shape
-        shape, sizes = np.exp(self.log_shape).T, votes.sum(axis=0)
+        shape, sizes, n_items = np.exp(self.log_shape).T, votes.sum(axis=0), votes.shape[2]
         whole, most, chain = shape.sum(axis=0), int(sizes.sum(axis=0).max()), np.arange(n_chains)
         rising, of_all = _log_rising(shape, most), _log_rising(whole, most)
         # Log probability of a group's votes by themselves, (chain, group, item).
         alone = sum(one[:, n] for one, n in zip(rising, votes)) - of_all[:, sizes]
         # Chance that a typical label of the own view is not k, over that before any vote.
-        grows = np.log1p(np.arange(most + 1) / np.maximum(whole - shape, 1e-300)[..., None])
-        rarer = np.stack([one[:, n] for one, n in zip(grows, sizes - votes)])
-        rarer -= np.log1p(np.arange(most + 1) / whole[:, None])[:, sizes]
+        rarer = np.log1p((sizes - votes)[:, None] / np.maximum(whole - shape, 1e-300)[..., None, None])
+        rarer -= np.log1p(sizes / whole[:, None, None])
 
-        def density(pooled: NDArray[np.int64], weight: Floats, own: Floats) -> Floats:
-            """Log density of the state of each item: pooled votes, log weights of typical labels, own views."""
-            size = pooled.sum(axis=0)
-            both = (np.exp(weight) * (shape[..., None] + pooled)).sum(axis=0)
-            value = own + np.log(both / (whole[:, None] + size)) - of_all[chain[:, None], size]
-            return value + sum(one[chain[:, None], n] for one, n in zip(rising, pooled))
-
-        def state(apart: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats, Floats]:
-            """Add up the groups that are apart, and those that are not."""
+        def density(apart: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+            """Log density of the state of each item, weights of its typical label, and pooled votes."""
             pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
-            return pooled, np.einsum("kcgi,cgi->kci", rarer, apart), (alone * apart).sum(axis=1)
+            weight = np.exp(np.einsum("kcgi,cgi->kci", rarer, apart)) * (shape[..., None] + pooled)
+            size, at = pooled.sum(axis=0), chain[:, None]
+            value = np.log(weight.sum(axis=0) / (whole[:, None] + size)) - of_all[at, size]
+            value += sum(one[at, n] for one, n in zip(rising, pooled)) + (alone * apart).sum(axis=1)
+            return value, weight, pooled
 
-        apart, free = self.apart, self.problem.free
-        pooled, weight, own = state(apart)
-        now = density(pooled, weight, own)
+        apart, free, divided = self.apart, self.problem.free, self.prior.divided
+        now, *_ = density(apart)
         for g in free:
-            sign = np.where(apart[:, g], -1, 1)
-            new = density(
-                pooled - sign * votes[:, None, g], weight + sign * rarer[:, :, g], own + sign * alone[:, g]
-            )
-            odds = sign * (new - now)
+            turned = apart.copy()
+            turned[:, g] ^= True
+            new, *_ = density(turned)
+            odds = np.where(apart[:, g], now - new, new - now)
 
             def of_share(logit: Floats, odds: Floats = odds) -> Floats:
                 """Log density of a share: whether the group is apart on an item is summed out, or they would stick."""
                 yes, no = sp.special.log_expit(logit), sp.special.log_expit(-logit)
-                return yes + self.prior.divided * no + np.logaddexp(no[:, None], yes[:, None] + odds).sum(axis=1)
+                return yes + divided * no + np.logaddexp(no[:, None], yes[:, None] + odds).sum(axis=1)
 
             logit = slice_step(rng, of_share, sp.special.logit(self.share[:, g]), WIDTH)
-            taken = apart[:, g] ^ (rng.random(odds.shape) < sp.special.expit(logit[:, None] + odds))
-            step = sign * taken
-            pooled -= step * votes[:, None, g]
-            weight += step * rarer[:, :, g]
-            own += step * alone[:, g]
-            now = np.where(taken, new, now)
-            apart[:, g] ^= taken
+            chosen = rng.random(odds.shape) < sp.special.expit(logit[:, None] + odds)
+            now, apart[:, g] = np.where(chosen == apart[:, g], now, new), chosen
         # Which groups are apart from which others, on all items at once: one by one the shares would hold them back.
         some = apart.any(axis=1) & ~apart[:, free].all(axis=1)
-        swapped = apart.copy()
-        swapped[:, free] ^= some[:, None]
-        found = state(swapped)
-        new, n_items = density(*found), votes.shape[2]
-        counts = (1 + of.sum(axis=2)[:, free] for of in (swapped, apart))
-        log_prior = [sp.special.betaln(n, self.prior.divided + n_items + 1 - n).sum(axis=1) for n in counts]
-        gain = (new - now).sum(axis=1) + log_prior[0] - log_prior[1]
-        taken = (-rng.standard_exponential(gain.size) < gain)[:, None] & some
-        self.apart = apart = np.where(taken[:, None], swapped, apart)
-        pooled, weight = (np.where(taken, one, other) for one, other in zip(found, (pooled, weight)))
-        typical = choose(rng, np.exp(weight) * (shape[..., None] + pooled))
-        self.typical = np.where(apart.any(axis=1), typical, -1)
+        turned = apart.copy()
+        turned[:, free] ^= some[:, None]
+        gain = (density(turned)[0] - now).sum(axis=1)
+        for sign, of in ((1, turned), (-1, apart)):
+            n = of.sum(axis=2)[:, free]
+            gain += sign * sp.special.betaln(1 + n, divided + n_items - n).sum(axis=1)
+        self.apart = apart = np.where((-rng.standard_exponential(n_chains) < gain)[:, None, None], turned, apart)
+        n_own = apart.sum(axis=2)[:, free]
+        _, weight, pooled = density(apart)
+        typical = choose(rng, weight)
+        self.typical, self.own = np.where(apart.any(axis=1), typical, -1), np.full(apart.shape, -1)
         c, g, i = np.nonzero(apart)
         chance = shape[:, c] + votes[:, g, i]
-        chance[self.typical[c, i], np.arange(c.size)] = 0.0
-        self.own = np.full(apart.shape, -1)
+        chance[typical[c, i], np.arange(c.size)] = 0.0
         self.own[c, g, i] = choose(rng, chance)
-        n_own = apart.sum(axis=2)
-        drawn = rng.beta(1 + n_own, self.prior.divided + n_items - n_own)[:, free]
-        self.share[:, free] = np.clip(drawn, 1e-12, 1 - 1e-12)
-        label, owner = np.arange(n_labels)[:, None], np.append(np.repeat(chain, n_items), c)
+        self.share[:, free] = np.clip(rng.beta(1 + n_own, divided + n_items - n_own), 1e-12, 1 - 1e-12)
+        label = np.arange(n_labels)[:, None]
         of_common = pooled + (self.typical == label[..., None])
         of_own = votes[:, g, i] + (self.own[c, g, i] == label)
-        counts = np.concatenate([of_common.reshape(n_labels, -1), of_own], axis=1)
-        self._draw_shapes(owner, counts, self.typical[c, i])
+        rows = np.concatenate([of_common.reshape(n_labels, -1), of_own], axis=1)
+        self._draw_shapes(np.append(np.repeat(chain, n_items), c), rows, typical[c, i])
 
     def _draw_shapes(self, owner: NDArray[Any], rows: NDArray[Any], parted: NDArray[Any]) -> None:
         """Draw the shapes given counts of distributions (category, row), each of an `owner`, its chain.
@@ -251,25 +257,6 @@ class States:
     share: Floats
     typical: NDArray[np.int64]
     own: NDArray[np.int64]
-
-    @classmethod
-    def sample(cls, problem: GroupVotes, prior: GroupDirichletPrior | None, request: Request) -> "States":
-        """Run the chains."""
-        problem.warn_of_few()
-        draws, n_chains, n_items = request.draws, request.chains, problem.votes.shape[1]
-        most = min(max(MOST_KEPT // (n_items * n_chains), FEWEST_STATES), MOST_STATES)
-        shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
-        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
-        chains = Chains(problem, prior or GroupDirichletPrior(), n_chains, rng)
-        for _ in range(WARM_UP):
-            chains.sweep()
-        kept: list[tuple[NDArray[Any], ...]] = []
-        for _ in range(draws // shared):
-            for _ in range(THIN):
-                chains.sweep()
-            labels = (of.astype(np.int16) for of in (chains.typical, chains.own))
-            kept.append((chains.log_shape, chains.share.copy(), *labels))
-        return cls(problem, shared, *(np.stack(one, axis=1) for one in zip(*kept)))
 
     @property
     def alone(self) -> Floats:

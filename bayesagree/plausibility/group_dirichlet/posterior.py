@@ -23,28 +23,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
-from bayesagree.inference.blocks import (
-    LOCAL,
-    DrawBlock,
-    Schedule,
-    Stream,
-    best_labels,
-    by_chain,
-    check_depth,
-    label_dtype,
-)
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
 from bayesagree.inference.group_scores import group_truths
-from bayesagree.inference.posterior import Posterior, Request, Truths
-from bayesagree.inference.results import check_size, result_tree
-from bayesagree.inference.streams import Seed, block_generator, item_blocks, map_blocks, seed_sequence
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Kinds, Request, Truths
+from bayesagree.inference.streams import Seed, item_blocks
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.group_dirichlet._sampler import GroupVotes, MembersOfGroups, States
+from bayesagree.plausibility.group_dirichlet._sampler import GroupVotes, MembersOfGroups
 from bayesagree.plausibility.group_dirichlet.model import group_dirichlet_model
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 from bayesagree.plausibility.independence import warn_of_dependent
@@ -56,7 +44,7 @@ TARGET = "score against the truth of each group, from these annotations alone"
 
 
 @dataclass(frozen=True)
-class GroupDirichlet(Posterior):
+class GroupDirichlet(ItemPosterior):
     """Specification of the posterior of `group_dirichlet`, whose arguments it holds.
 
     `states` and `group` are for `evaluate`, which passes over one group after the other.
@@ -71,17 +59,21 @@ class GroupDirichlet(Posterior):
     target = TARGET
     exchangeable = False
 
-    def votes(self, annotations: Labels) -> GroupVotes:
+    def problem(self, annotations: Labels) -> GroupVotes:
         """Count the votes of each group."""
         if self.groups is None:
             raise InputError(
                 "group_dirichlet needs groups={annotator: group}; the command is `subjective --truth by-group --group`"
             )
-        return GroupVotes.of(annotations, self.groups)
+        return self.states or GroupVotes.of(annotations, self.groups)
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return group_dirichlet_model(annotations, groups=self.groups or {}, prior=self.prior)
+
+    def settings(self, annotations: Labels) -> dict[str, Any]:
+        """Return the target and the prior."""
+        return {"target": TARGET, "prior": asdict(self.prior or GroupDirichletPrior())}
 
     def truths(
         self,
@@ -91,75 +83,62 @@ class GroupDirichlet(Posterior):
         reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truth of each group, all with the same states; warn of models that depend on a group's votes."""
-        given = super().truths(annotations, predictions, request)
-        found = self.votes(annotations)
+        given, found = super().truths(annotations, predictions, request), self.problem(annotations)
         # Members of a group are exchangeable where all annotators are not: its votes count as on items of their own.
         group, item = np.nonzero(found.votes.sum(axis=2))
         apart = Labels.from_counts(found.votes[group, item], labels=annotations.categories.tolist())
         warn_of_dependent(apart, given.predictions.take(item, apart.items))
-        states = States.sample(found, self.prior, request)
-        each = [replace(self, states=states, group=g) for g in range(found.names.size)]
+        each = [replace(self, states=found, group=g) for g in range(found.names.size)]
         return group_truths(given, each, found.names, found.votes.sum(axis=2))
 
-    def blocks(
-        self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
-    ) -> Stream:
-        """Stream the draws of one group of `truths`, those of `group_dirichlet` with the same seed."""
-        if self.group is None:
-            raise InputError("group_dirichlet has a truth for each group; evaluate() and score() take it")
-        depth = check_depth(request.top_labels or 1, annotations.categories.size)
+    def variables(self, annotations: Labels, request: Request) -> Kinds:
+        """Return the plausibilities or best labels of each group."""
+        n_groups = self.problem(annotations).names.size
+        of_one = super().variables(annotations, request).items()
+        return {name: ({"group": n_groups} | last, dtype) for name, (last, dtype) in of_one}
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            (values,) = self.states.draw(items, rng, [self.group])
-            return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
+    def drawer(self, problem: GroupVotes, request: Request) -> Drawer:
+        """Return the function that draws a block of items, for all groups or for one of `truths`."""
+        states = problem.states(self.prior, request)
 
-        return Stream(schedule.draw(draw, annotations.items.size, request.random_seed))
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            if self.group is not None:
+                return Drawn(items, {"plausibility": next(states.draw(items, rng, [self.group]))})
+            each = states.draw(items, rng, range(problem.names.size))
+            return Drawn(items, {"plausibility": np.stack([*each], axis=2)})
 
-    def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
-        """Draw the plausibilities of all groups."""
-        n_items, categories, problem = annotations.items.size, annotations.categories, self.votes(annotations)
-        last, dtype = {"category": categories.size}, np.dtype(np.float64)
-        if request.top_labels is not None:
-            last = {"rank": check_depth(request.top_labels, categories.size)}
-            dtype = np.dtype(label_dtype(categories.size))
-        n_groups, once = problem.names.size, ("chain", "draw", "group")
-        shape = {"chain": request.chains, "draw": request.draws, "group": n_groups, "item": n_items} | last
-        check_size(shape, dtype.itemsize, "pass top_labels=1, or call evaluate(), which streams")
-        states = States.sample(problem, self.prior, request)
-        kept, root = np.empty(tuple(shape.values()), dtype), seed_sequence(request.random_seed)
+        return draw
 
-        def block(job: tuple[int, slice]) -> NDArray[np.bool_]:
-            number, items = job
-            for g, values in enumerate(states.draw(items, block_generator(root, number), range(n_groups))):
-                some = values if request.top_labels is None else best_labels(values, request.top_labels)
-                kept[:, :, g, items] = by_chain(some, request.chains)
-            return states.different(items)
+    def coords(self, problem: GroupVotes) -> dict[str, Any]:
+        """Return the names of groups and parameters."""
+        labels = (f"shape[{as_python(k)}]" for k in problem.categories)
+        return {"group": problem.names, "parameter": [*(f"apart[{g}]" for g in problem.names), *labels]}
 
-        different = np.concatenate([*map_blocks(block, list(enumerate(item_blocks(n_items))))], axis=-1)
+    def known(self, problem: GroupVotes, request: Request) -> Groups:
+        """Return on which items groups differ, and the parameters with R-hat and ESS."""
+        states, names = problem.states(self.prior, request), self.coords(problem)["parameter"]
+        parts = [states.different(items) for items in item_blocks(problem.votes.shape[1])]
+        different = np.concatenate(parts, axis=-1)
         prob_different, divided = different.mean(axis=(1, 2)), np.moveaxis(different.mean(axis=-1), 0, 2)
         prob_different[~problem.repeated] = np.nan
-        apart, divided = (np.repeat(values, states.shared, axis=1) for values in (states.alone, divided))
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
-        names = [f"apart[{g}]" for g in problem.names] + [f"shape[{as_python(k)}]" for k in categories]
         worst = int(np.nan_to_num(r_hat).argmax())
         if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
+        of_draws = {"apart": states.alone, "divided": divided}
         by_group, by_label = problem.votes.sum(axis=2), problem.votes.sum(axis=(0, 1))
-        groups = {
+        return {
             "posterior": {
-                request.variable: (tuple(shape), kept), "apart": (once, apart), "divided": (once, divided)
+                name: (("chain", "draw", "group"), np.repeat(values, states.shared, axis=1))
+                for name, values in of_draws.items()
             },
             "derived": {"prob_different": (("group", "item"), prob_different)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
             "constant_data": {
-                "n_votes": (("group", "item"), by_group), "n_votes_of_label": (("category",), by_label)
+                "n_votes": (("group", "item"), by_group),
+                "n_votes_of_label": (("category",), by_label),
             },
-        }  # fmt: skip
-        coords = {"group": problem.names, "item": annotations.items, "category": categories, "parameter": names}
-        coords["rank"] = np.arange(1, kept.shape[-1] + 1)
-        how = {"model": self.name, "engine": self.engine, "random_seed": request.random_seed}
-        settings = {"target": TARGET, "prior": asdict(self.prior or GroupDirichletPrior())}
-        return result_tree(groups, coords, settings=settings, **how)
+        }
 
 
 def group_dirichlet(
@@ -198,8 +177,8 @@ def group_dirichlet(
     Returns
     -------
     DataTree
-        Group ``posterior``: ``plausibility`` (chain, draw, group, item, category), which sums to one over category, or
-        ``top_label`` (chain, draw, group, item, rank), positions of categories; ``divided`` (chain, draw, group), the
+        Group ``posterior``: ``plausibility`` (chain, draw, item, group, category), which sums to one over category, or
+        ``top_label`` (chain, draw, item, group, rank), positions of categories; ``divided`` (chain, draw, group), the
         share of items on which the typical label of the group's view is none of the most frequent ones of all other
         groups; ``apart`` (chain, draw, group), the probability that the group shares its distribution of an item with
         no other group. Group ``derived``: ``prob_different`` (group, item), the probability that an item counts for
@@ -238,7 +217,7 @@ def group_dirichlet(
     >>> tree["derived"]["prob_different"].sel(group="left").values[:3].round().tolist()
     [0.0, 1.0, 0.0]
     >>> dict(tree["posterior"]["plausibility"].sizes)
-    {'chain': 4, 'draw': 200, 'group': 2, 'item': 30, 'category': 2}
+    {'chain': 4, 'draw': 200, 'item': 30, 'group': 2, 'category': 2}
     """
     labels = as_annotations(labels, (Labels,), "labels")
     request = Request(draws, chains, random_seed, "gibbs", top_labels=top_labels)

@@ -143,7 +143,7 @@ class GoldTruth(ItemPosterior):
             pm.Categorical("gold", logit_p=eta, observed=truth)
         return model
 
-    def groups(self, problem: GoldRegression, request: Request) -> Groups:
+    def known(self, problem: GoldRegression, request: Request) -> Groups:
         """Return the votes, which name the labels."""
         return {"constant_data": {"votes": (("item", "category"), problem.counts)}}
 

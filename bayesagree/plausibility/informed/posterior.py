@@ -131,7 +131,7 @@ class InformedDirichlet(Guarded):
         """Return the function that draws a block of items given draws of the parameters."""
         return problem.drawer(request)
 
-    def groups(self, problem: InformedProblem, request: Request) -> Groups:
+    def known(self, problem: InformedProblem, request: Request) -> Groups:
         """Return the parameters, by name."""
         labels = problem.labels
         shape = {"item": labels.items.size, "category": labels.categories.size}

@@ -100,12 +100,12 @@ class InformedNormal(Guarded, RatingPosterior):
 
         return draw
 
-    def groups(self, problem: NormalProblem | Levels, request: Request) -> Groups:
+    def known(self, problem: NormalProblem | Levels, request: Request) -> Groups:
         """Return mean and standard deviation of the parameters, and levels of annotators."""
         number = np.bincount(problem.ratings.item_index, minlength=problem.ratings.items.size)
         constant: Groups = {"constant_data": {"n_ratings": (("item",), number)}}
         if isinstance(problem, Levels):
-            return constant | problem.groups(request)
+            return constant | problem.known(request)
         found = problem.draw(request)
         summary = {"estimate": (("parameter",), found.mean(axis=0)), "sd": (("parameter",), found.std(axis=0))}
         return constant | {"posterior_parameters": summary}

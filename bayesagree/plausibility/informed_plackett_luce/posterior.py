@@ -106,7 +106,7 @@ class InformedPlackettLuce(Guarded):
 
         return draw
 
-    def groups(self, problem: InformedRankings, request: Request) -> Groups:
+    def known(self, problem: InformedRankings, request: Request) -> Groups:
         """Return the parameters that all items share."""
         thetas, effective, k_hat = problem.parameters(request)
         summary = {"estimate": thetas.mean(axis=0), "sd": thetas.std(axis=0)}

@@ -192,7 +192,7 @@ class Levels:
 
         return draw
 
-    def groups(self, request: Request) -> Groups:
+    def known(self, request: Request) -> Groups:
         """Return levels and scatters of annotators in units of the scale, and the parameters with R-hat and ESS."""
         if request.engine == "nuts":
             return {}

@@ -94,10 +94,10 @@ class NormalInverseGamma(RatingPosterior):
             return levels_model(self.levels(annotations))
         return normal_inverse_gamma_model(annotations, reliability=self.reliability, prior=self.prior)
 
-    def groups(self, problem: dict[str, Any] | Levels, request: Request) -> Groups:
+    def known(self, problem: dict[str, Any] | Levels, request: Request) -> Groups:
         """Return the parameters, from which certainties follow exactly, or levels of annotators."""
         if isinstance(problem, Levels):
-            return problem.groups(request)
+            return problem.known(request)
         return {"posterior_parameters": {name: (("item",), values) for name, values in problem.items()}}
 
     def coords(self, problem: dict[str, Any] | Levels) -> dict[str, Any]:

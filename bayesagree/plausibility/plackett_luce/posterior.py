@@ -92,7 +92,7 @@ class PlackettLuce(ItemPosterior):
         worst = problem.diagnostics(everything, theta)
         return {request.variable: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
 
-    def groups(self, problem: Problem, request: Request) -> Groups:
+    def known(self, problem: Problem, request: Request) -> Groups:
         """Return whether anybody named each label."""
         return {"constant_data": {"named": (("item", "category"), problem.named[:, :-1])}}
 

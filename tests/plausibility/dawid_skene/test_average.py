@@ -89,7 +89,7 @@ def test_weights_are_the_best_of_a_grid():
     label = np.where(rng.random(600) < 0.7, truth[panel], rng.integers(0, 3, 600))
     blunt = 0.3 * sharp + 0.7 * rng.dirichlet([1, 1, 1], 300)
     chance = np.column_stack([sharp[panel, label], blunt[panel, label]])
-    weight = stacking_weights(panel, annotator, label, chance, 5, 3)
+    weight = stacking_weights((5, 3), panel, annotator, label, chance)
     assert weight.sum() == pytest.approx(1)
 
     def loss(free):

@@ -55,7 +55,7 @@ def test_one_item_in_closed_form():
     g_yes = betainc([0.5 + 1, 0.5], [4.5, 4.5 + 1], 0.5)
     h_yes = betainc([3.5, 3.5 + 1], [2.5 + 1, 2.5], 0.5)
     differ = expected * softmax(np.log(of_typical)) @ (g_yes * (1 - h_yes) + h_yes * (1 - g_yes))
-    best = tree["posterior"]["plausibility"].values[:, :, :, 0].argmax(axis=-1)
+    best = tree["posterior"]["plausibility"].values[:, :, 0].argmax(axis=-1)
     assert (best[..., 0] != best[..., 1]).mean() == pytest.approx(differ, abs=NEAR * 0.5)
     np.testing.assert_allclose(tree["posterior"]["divided"].mean(("chain", "draw")), found, rtol=1e-12)
 
@@ -65,7 +65,7 @@ def test_streams_have_the_draws_that_are_kept(monkeypatch):
     labels, members = labels_of(np.random.default_rng(1).integers(0, 3, (2, 70, 2)))
     specification, request = GroupDirichlet(members), Request(draws=5, chains=4, random_seed=3)
     kept = specification.draw(labels, request)["posterior"]["plausibility"]
-    assert kept.dims == ("chain", "draw", "group", "item", "category")
+    assert kept.dims == ("chain", "draw", "item", "group", "category")
     np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
     models = Predictions.from_labels({"A": [0] * 70}, items=labels.items, labels=[0, 1])
     for name, posterior in zip("gh", specification.truths(labels, models, request).posteriors):
