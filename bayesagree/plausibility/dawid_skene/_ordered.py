@@ -16,7 +16,7 @@ Source: Johnson, "On Bayesian analysis of multirater ordinal data", JASA 91 (199
 (1993), thresholds without them by Cowles (1996), moves of location and scale by Liu and Sabatti (2000).
 """
 
-from functools import partial
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -71,17 +71,17 @@ class OrderedSampler(Sampler):
         kept, (item, label) = self.constant[crowd.annotator] < 0, np.nonzero(crowd.gold)
         self.item, self.label = np.append(crowd.item[kept], item), np.append(crowd.label[kept], label)
         self.annotator = np.append(crowd.annotator[kept], np.full(item.size, crowd.n_annotators))
-        self.n_gold, n = item.size, crowd.n_labels
+        self.gold, n = slice(int(kept.sum()), None), crowd.n_labels
         self.weight = np.ones((chains, self.item.size))
         if held is not None:
-            self.weight[:, : self.item.size - item.size] = ~held[:, kept]
+            self.weight[:, : kept.sum()] = ~held[:, kept]
         below = np.cumsum(np.bincount(self.label, minlength=n) + 0.5)[:-1] / (self.label.size + 0.5 * n)
         self.tau = np.tile(sp.special.ndtri(below) * 1.4, (chains, 1))
-        middle = self.by_item(self.weight * self.label) / np.maximum(self.by_item(self.weight), 1)
+        weight = _by(self.item, self.weight, crowd.n_items)
+        middle = _by(self.item, self.weight * self.label, crowd.n_items) / np.maximum(weight, 1)
         middle -= middle.mean(axis=1, keepdims=True)
-        self.u = middle / np.maximum(middle.std(axis=1, keepdims=True), 1e-9) + 0.3 * rng.standard_normal(
-            middle.shape
-        )
+        self.u = middle / np.maximum(middle.std(axis=1, keepdims=True), 1e-9)
+        self.u += 0.3 * rng.standard_normal(middle.shape)
         # Intercept, slope, precision of the latent response; variances of intercepts and slopes.
         self.alpha = np.zeros((chains, crowd.n_annotators + 1))
         self.beta, self.precision = np.ones_like(self.alpha), np.ones_like(self.alpha)
@@ -91,10 +91,6 @@ class OrderedSampler(Sampler):
     def mu(self) -> Floats:
         """The mean slope, (chain, 1)."""
         return self.beta[:, -1:]
-
-    def by_item(self, values: Floats) -> Floats:
-        """Add up values of annotations, (chain, annotation), by item."""
-        return _by(self.item, values, self.crowd.n_items)
 
     def responses(self, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         """Return centre and 1 / sd of the responses behind some annotations."""
@@ -106,41 +102,42 @@ class OrderedSampler(Sampler):
         self.turn += 1
         if self.turn % EVERY == 0:
             self.move_thresholds(rng)
-        who, own, off = self.annotator, self.beta[:, self.annotator], self.alpha[:, self.annotator]
         at, scale = self.responses()
         response = at + truncated_normal(rng, *limits(self.tau, self.label, at, scale)) / scale
-        precision = self.weight * scale**2 * own
-        total = 1 + self.by_item(precision * own)
-        centre = self.by_item(precision * (response - off)) / total
+        slope = self.beta[:, self.annotator]
+        precision, off = self.weight * scale**2 * slope, self.alpha[:, self.annotator]
+        total = 1 + _by(self.item, precision * slope, self.crowd.n_items)
+        centre = _by(self.item, precision * (response - off), self.crowd.n_items) / total
         self.u = centre + rng.standard_normal(centre.shape) / np.sqrt(total)
-        u = self.u[:, self.item]
-        terms = np.ones_like(u), u, response, u**2, u * response, response**2
-        self.draw_people(rng, *(_by(who, self.weight * of, self.alpha.shape[1]) for of in terms))
+        self.draw_people(rng, response)
         if self.turn % EVERY:
             self.move_together(rng)
 
-    def draw_people(self, rng: Rng, n: Floats, u: Floats, z: Floats, uu: Floats, uz: Floats, zz: Floats) -> None:
-        """Draw intercept, slope and precision of every annotator's responses z, then the population.
+    def draw_people(self, rng: Rng, response: Floats) -> None:
+        """Draw intercept, slope and precision of every annotator's responses, then the population."""
+        (a, b), people, who, n = self.spread[..., None], self.people, self.annotator, self.crowd.n_annotators
+        u, p = self.u[:, self.item], self.precision[:, people]
 
-        Given are sums of one, latent truths, responses and their products, (chain, annotator).
-        """
-        (a, b), people, p = self.spread[..., None], self.people, self.precision
+        def added(values: Floats) -> Floats:
+            return _by(who, self.weight * values, n + 1)[:, people]
 
         def normal(total: Floats, first: Floats) -> Floats:
             return first / total + rng.standard_normal(total.shape) / np.sqrt(total)
 
-        alpha = normal(1 / a + p * n, p * (z - self.beta * u))
-        beta = normal(1 / b + p * uu, self.mu / b + p * (uz - alpha * u))
-        residual = zz - 2 * (alpha * z + beta * uz - alpha * beta * u) + alpha**2 * n + beta**2 * uu
-        precision = rng.standard_gamma(STRETCH + n / 2) / (STRETCH + np.maximum(residual, 0.0) / 2)
-        for of, drawn in ((self.alpha, alpha), (self.beta, beta), (self.precision, precision)):
-            of[:, people] = drawn[:, people]
-        alpha, beta = self.alpha[:, people], self.beta[:, people]
-        squares, size = np.stack([alpha**2, (beta - self.mu) ** 2]).sum(axis=2), alpha.shape[1]
-        self.spread = (SPREAD[1] + squares / 2) / rng.standard_gamma(SPREAD[0] + size / 2, squares.shape)
-        total = 1.0 + size / self.spread[1] + uu[:, -1]
-        centre = (MU + beta.sum(axis=1) / self.spread[1] + uz[:, -1]) / total
-        sd = total**-0.5
+        number = added(np.ones_like(u))
+        alpha = normal(1 / a + p * number, p * added(response - self.beta[:, who] * u))
+        self.alpha[:, people] = alpha
+        rest = response - self.alpha[:, who]
+        beta = normal(1 / b + p * added(u**2), self.mu / b + p * added(u * rest))
+        self.beta[:, people] = beta
+        residual = added((rest - self.beta[:, who] * u) ** 2)
+        self.precision[:, people] = rng.standard_gamma(STRETCH + number / 2) / (STRETCH + residual / 2)
+        squares = np.stack([alpha**2, (beta - self.mu) ** 2]).sum(axis=2)
+        self.spread = (SPREAD[1] + squares / 2) / rng.standard_gamma(SPREAD[0] + n / 2, squares.shape)
+        of_gold = u[:, self.gold]
+        total = 1.0 + n / self.spread[1] + (of_gold**2).sum(axis=1)
+        first = MU + beta.sum(axis=1) / self.spread[1] + (of_gold * response[:, self.gold]).sum(axis=1)
+        centre, sd = first / total, total**-0.5
         self.beta[:, -1] = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
 
     def move_thresholds(self, rng: Rng) -> None:
@@ -165,42 +162,38 @@ class OrderedSampler(Sampler):
 
         The annotators' labels stay as probable as they were, so that only priors, the Jacobian and gold decide.
         """
-        (a, b), people, n = self.spread[..., None], self.people, self.crowd.n_annotators
-        gold, label = self.item[self.item.size - self.n_gold :], self.label[self.item.size - self.n_gold :]
-        names = ("tau", "alpha", "beta", "precision", "u")
+        n = self.crowd.n_annotators + self.label[self.gold].size
+        for powers in ({}, {"tau": 1, "alpha": 1, "beta": 1, "precision": -2}, {"u": 1, "beta": -1}):
+            # The typical annotator's intercept and precision stay where they are.
+            free = {name: getattr(self, name).shape[1] - (name in ("alpha", "precision")) for name in powers}
+            jacobian = sum(power * free[name] for name, power in powers.items())
 
-        def moved(shift: bool, powers: dict[str, int], far: Floats) -> tuple[Any, ...]:
-            of, far = {name: getattr(self, name).copy() for name in names}, far[:, None]
-            if shift:
-                of["tau"] += far
-                of["alpha"][:, people] += far
-            for name, power in powers.items():
-                of[name][:, people if name == "precision" else slice(None)] *= np.exp(power * far)
-            return tuple(of.values())
+            def density(far: Floats, powers: Any = powers, jacobian: int = jacobian) -> Floats:
+                return self.moved(powers, far).log_prior() + jacobian * far
 
-        def density(shift: bool, powers: dict[str, int], far: Floats) -> Floats:
-            tau, alpha, beta, precision, u = moved(shift, powers, far)
-            mu, s = beta[:, -1:], precision[:, people]
-            squares = (tau / THRESHOLD_SD) ** 2, alpha**2 / a, (beta - mu) ** 2 / b, (mu - MU) ** 2, u**2
-            value = ((STRETCH - 1) * np.log(s) - STRETCH * s).sum(axis=1) - sum(
-                of.sum(axis=1) for of in squares
-            ) / 2
-            chance = interval_chance(*limits(tau, label, mu * u[:, gold], np.ones(1)))
-            sizes = {"tau": tau.shape[1], "alpha": n, "beta": n + 1, "precision": n, "u": u.shape[1]}
-            jacobian = far * sum(power * sizes[name] for name, power in powers.items())
-            return value + jacobian + np.log(np.maximum(chance, NO_CHANCE)).sum(axis=1)
+            width = 3 / np.sqrt(1 + n + free.get("u", 0))
+            far = slice_step(rng, density, np.zeros(len(self.tau)), width)
+            vars(self).update(vars(self.moved(powers, far)))
 
-        scale, stretch = {"tau": 1, "alpha": 1, "beta": 1, "precision": -2}, {"u": 1, "beta": -1}
-        of_shift = n / a[:, 0] + self.tau.shape[1] / THRESHOLD_SD**2
-        for shift, powers, size in (
-            (True, {}, of_shift),
-            (False, scale, n + 1),
-            (False, stretch, n + self.u.shape[1]),
-        ):
-            far = slice_step(
-                rng, partial(density, shift, powers), np.zeros(len(a)), 3 / np.sqrt(size + self.n_gold)
-            )
-            self.tau, self.alpha, self.beta, self.precision, self.u = moved(shift, powers, far)
+    def moved(self, powers: dict[str, int], far: Floats) -> "OrderedSampler":
+        """Return the chains with arrays that grew by powers of e^far, or, without any, shifted by it."""
+        other, far = copy(self), far[:, None]
+        people = far * (np.arange(self.alpha.shape[1]) < self.crowd.n_annotators)
+        if not powers:
+            other.tau, other.alpha = self.tau + far, self.alpha + people
+        for name, power in powers.items():
+            grown = np.exp(power * (people if name == "precision" else far))
+            setattr(other, name, getattr(self, name) * grown)
+        return other
+
+    def log_prior(self) -> Floats:
+        """Return the log density of what moves together and of gold, (chain,)."""
+        (a, b), mu, s = self.spread[..., None], self.mu, self.precision[:, self.people]
+        squares = (self.tau / THRESHOLD_SD) ** 2, self.alpha**2 / a, (self.beta - mu) ** 2 / b
+        value = ((STRETCH - 1) * np.log(s) - STRETCH * s).sum(axis=1)
+        value -= sum(of.sum(axis=1) for of in (*squares, (mu - MU) ** 2, self.u**2)) / 2
+        chance = interval_chance(*limits(self.tau, self.label[self.gold], *self.responses(self.gold)))
+        return value + np.log(np.maximum(chance, NO_CHANCE)).sum(axis=1)
 
     def plausibility(self, rng: Rng) -> Floats:
         """Return the shares of typical annotators who give each label."""
