@@ -63,7 +63,8 @@ def main(sets: int) -> None:
     models = Predictions.from_scores({f"model {m}": p for m, p in enumerate(probability)})
     full = InformedProblem.of(Labels.from_counts(every), models, None)
     thetas = full.parameters(2, 1, np.random.default_rng(5)).reshape(2, -1)[:1]
-    means, shares = np.log(full.prior_means()), every / every.sum(axis=1, keepdims=True)
+    means = np.log(drawn(full, thetas, np.random.default_rng(6), known=False).mean(axis=1))
+    shares = every / every.sum(axis=1, keepdims=True)
 
     def logistic(rng: np.random.Generator) -> Floats:
         odds = np.exp(means + NOISE * rng.standard_normal(means.shape))

@@ -18,7 +18,6 @@ from bayesagree.errors import shorten, warn
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
 from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
 from bayesagree.inference.slices import (
-    ENOUGH,
     ENOUGH_TO_BEGIN,
     Fit,
     Likelihoods,
@@ -30,7 +29,7 @@ from bayesagree.inference.slices import (
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
-from bayesagree.plausibility.informed.family import Items, draw_items, kinds, prior_means
+from bayesagree.plausibility.informed.family import Items, draw_items, kinds
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
 # Most consecutive draws of a chain that share their parameters: a new set costs a hundred passes over all items.
@@ -127,12 +126,7 @@ class InformedProblem:
 
     def learn(self, counts: NDArray[np.int64]) -> Floats:
         """Return the parameters under which votes (item, label) are most probable, roughly."""
-        return self.climbed(counts, ENOUGH_TO_BEGIN).mode
-
-    @cached_property
-    def fit(self) -> Fit:
-        """The parameters' mode."""
-        return self.climbed(self.counts, ENOUGH)
+        return self.climbed(counts).mode
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
@@ -189,8 +183,8 @@ class InformedProblem:
         rows = Items(np.ascontiguousarray(self.columns[:, item]), counts)
         return kinds(theta, self.layout, rows).log_likelihoods(theta[:, -1])[0]
 
-    def climbed(self, counts: NDArray[np.int64], enough: float, odds: float | None = None) -> Fit:
-        """Climb to the mode of the parameters, the odds of the second kind of items held, by default at their mean."""
+    def climbed(self, counts: NDArray[np.int64], odds: float | None = None) -> Fit:
+        """Climb near the mode of the parameters, the odds of the second kind of items held, or at their mean."""
         at, number = self.learnt(counts)
         items, layout = Items(self.columns, counts).rows(at), self.layout
         odds = float(layout.mean[-1]) if odds is None else odds
@@ -199,7 +193,7 @@ class InformedProblem:
             return kinds(np.pad(some, ((0, 0), (0, 1))), layout, items).log_likelihoods(np.array(odds))[0]
 
         prior = Prior(layout.mean[:-1], layout.sd[:-1])
-        mode, root = climb(by_cells(values, at.size * counts.shape[1]), prior, number, enough)
+        mode, root = climb(by_cells(values, at.size * counts.shape[1]), prior, number, ENOUGH_TO_BEGIN)
         return Fit(np.append(mode, odds), root)
 
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
@@ -216,7 +210,7 @@ class InformedProblem:
             return np.stack([number.astype(np.float32) @ one for one in each]) - 0.5 * np.square(ODDS)[:, None]
 
         by_odds = by_cells(of_odds, at.size * self.counts.shape[1])
-        fits = [self.climbed(self.counts, ENOUGH_TO_BEGIN, one) for one in BEGIN]
+        fits = [self.climbed(self.counts, one) for one in BEGIN]
         fits = [Fit(mode[:-1], root) for mode, root in fits]
         prior = Prior(self.layout.mean[:-1], self.layout.sd[:-1])
         density = posterior(lambda theta: sp.special.logsumexp(by_odds(theta), axis=0), prior)
@@ -224,10 +218,6 @@ class InformedProblem:
         weight = by_odds(out.reshape(-1, out.shape[2]))
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)
-
-    def prior_means(self) -> Floats:
-        """Return the mean of every item before its own votes, (item, category), at the parameters' mode."""
-        return prior_means(self.fit.mode, self.layout, self.items)
 
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
         """Draw items, `each` times at every parameter vector, as `family.draw_items`."""

@@ -280,22 +280,6 @@ def floored(share: Floats) -> Floats:
     return (1 - FLOOR) * share + FLOOR / len(share)
 
 
-def prior_means(theta: Floats, layout: Layout, items: Items) -> Floats:
-    """Return the mean plausibilities of each item before its own votes, (item, label), at one parameter vector."""
-    n_labels = items.counts.shape[1]
-    found = kinds(theta[None], layout, items.with_counts(np.zeros_like(items.counts)))
-    opened, known, clear = found.chance
-    (blurred, own), a = found.clear_shape, float(np.exp(layout.parts(theta)[1][6]))
-    # The best label's share, and that of each other: means of the largest and the other shares of a Dirichlet.
-    most = np.sort(np.random.default_rng(0).dirichlet(np.full(n_labels, a / n_labels), 4000), axis=1)[
-        :, -1
-    ].mean()
-    of_best = found.best * most + (1 - found.best) * (1 - most) / max(n_labels - 1, 1)
-    means = opened * found.mean + known * of_best
-    means += clear * (blurred * found.mean + own * found.clear) / (own + blurred)
-    return means[..., 0].T
-
-
 def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int, *, best: bool) -> NDArray[Any]:
     """Draw items given their votes, `each` times at every parameter vector.
 

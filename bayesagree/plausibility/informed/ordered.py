@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.slices import Fit, Prior, chains_of, climb, posterior
+from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Prior, chains_of, climb, posterior
 from bayesagree.plausibility.informed._problem import InformedProblem, by_cells
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import pick, rising, shares, softmax
@@ -75,23 +75,18 @@ class OrderedProblem(InformedProblem):
 
         return by_cells(values, len(x) * GRID.size)(theta)
 
-    def climbed(self, counts: NDArray[np.int64], enough: float, odds: float | None = None) -> Fit:
-        """Climb to the mode of the parameters, and take the information of the items about them there."""
+    def climbed(self, counts: NDArray[np.int64], odds: float | None = None) -> Fit:
+        """Climb near the mode of the parameters; there are no odds to hold."""
         at, number = self.learnt(counts)
         prior = Prior(self.layout.mean, self.layout.sd)
-        return climb(lambda theta: self.log_votes(theta, at, counts[at]), prior, number, enough)
+        return climb(lambda theta: self.log_votes(theta, at, counts[at]), prior, number, ENOUGH_TO_BEGIN)
 
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter)."""
         at, number = self.learnt(self.counts)
         counts, prior = self.counts[at], Prior(self.layout.mean, self.layout.sd)
         density = posterior(lambda theta: number @ self.log_votes(theta, at, counts), prior)
-        return chains_of(density, [self.fit], draws, chains, rng)
-
-    def prior_means(self) -> Floats:
-        """Return the mean of every item before its own votes, (item, category), at the parameters' mode."""
-        log_weight, shape = place_weights(self.fit.mode[None], self.x, np.zeros_like(self.counts))
-        return np.exp(log_weight[..., 0]) @ (shape / shape.sum(axis=1, keepdims=True))[..., 0]
+        return chains_of(density, [self.climbed(self.counts)], draws, chains, rng)
 
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
         """Draw plausibilities of items, `each` times at every parameter vector."""

@@ -32,11 +32,10 @@ from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request, Scores, Truths
-from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
-from bayesagree.plausibility.independence import Guarded, independence
+from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.annotators import careful
 from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
@@ -133,18 +132,14 @@ class InformedDirichlet(Guarded):
 
     def known(self, problem: InformedProblem, request: Request) -> Groups:
         """Return the parameters, by name."""
-        labels = problem.labels
-        shape = {"item": labels.items.size, "category": labels.categories.size}
-        check_size(shape, 8, "use evaluate(), which streams")
+        labels, drawn = problem.labels, problem.drawn(request)
         n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
         return {
             "posterior_parameters": {
-                "prior_mean": (("item", "category"), problem.prior_means()),
-                "estimate": (("parameter",), problem.fit.mode),
-                "sd": (("parameter",), problem.drawn(request).std(axis=(0, 1))),
+                "estimate": (("parameter",), drawn.mean(axis=(0, 1))),
+                "sd": (("parameter",), drawn.std(axis=(0, 1))),
             },
-            "diagnostics": self.diagnostics(problem, request)
-            | {"dependence_z": (("model",), independence(self.telling(labels), problem.predictions).z)},
+            "diagnostics": self.diagnostics(problem, request),
             "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
         }
 
@@ -155,8 +150,8 @@ class InformedDirichlet(Guarded):
         return found | ({"annotator_weight": (("annotator",), problem.weights)} if problem.weights.size else {})
 
     def coords(self, problem: InformedProblem) -> dict[str, Any]:
-        """Return the names of parameters, models and annotators."""
-        names = {"parameter": problem.layout.names, "model": problem.predictions.models}
+        """Return the names of parameters and annotators."""
+        names = {"parameter": problem.layout.names}
         return names | ({"annotator": problem.labels.annotators} if problem.weights.size else {})
 
 
@@ -232,11 +227,10 @@ def informed_dirichlet(
     DataTree
         Group ``posterior``: ``plausibility`` (chain, draw, item, category), which sums to one over category, or
         ``top_label`` (chain, draw, item, rank), positions of categories; items are those of the predictions. Group
-        ``posterior_parameters``: ``prior_mean`` (item, category), the mean of an item before its own votes, be it open
-        or clear, and the ``estimate`` (mode) and ``sd`` (parameter) of the parameters that all items share. Group
-        ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``dependence_z`` (model), how far the votes
-        for a model's label are from votes that are independent of it; ``annotator_weight`` (annotator), the share of
-        the answers of each named annotator that are about the items. Group ``constant_data``: ``n_votes`` (item).
+        ``posterior_parameters``: ``estimate`` (mean) and ``sd`` (parameter) of the parameters that all items share.
+        Group ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``annotator_weight`` (annotator), the
+        share of the answers of each named annotator that are about the items. Group ``constant_data``: ``n_votes``
+        (item).
 
     Raises
     ------
