@@ -51,6 +51,8 @@ class Groups:
         >>> dict(zip(groups.names.tolist(), groups.sizes().tolist()))
         {'f': 1, 'm': 1, 'unknown': 1}
         """
+        if annotations.kind == "rankings":
+            raise InputError("groups of annotators are compared on labels or ratings, not on rankings")
         if not annotations.annotators_known:
             raise InputError("groups need annotators, and counts have none; read one row per annotation")
         names = [by] if isinstance(by, str) else list(by)

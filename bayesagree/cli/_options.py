@@ -234,10 +234,6 @@ def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "
 
     if people is None:
         raise InputError(f"--group {features} needs the features of the annotators: give --annotators FILE")
-    if annotations.kind == "rankings":
-        raise InputError(
-            "groups of annotators are compared on labels or ratings, not on rankings; leave out --group"
-        )
     return Groups.by_features(annotations, people, names(features))
 
 

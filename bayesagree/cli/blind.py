@@ -26,6 +26,8 @@ def blind(
 
     Example: bayesagree blind systems.csv --crowd crowd.csv --methods dawid_skene,majority
     """
+    import pandas as pd
+
     from bayesagree.blind import independence_check
     from bayesagree.blind.scores import blind_posterior, blind_scores
     from bayesagree.evaluation.tables import score_table
@@ -45,14 +47,14 @@ def blind(
     sorts: Any = tuple(_options.names(metrics))
     tree = blind_posterior(given, method=judges[0], metrics=sorts, **how | vars(sampling))
     truth = None if gold is None else _options.by_item(gold, columns.item, columns.label).to_dict()
-    rows = []
+    parts: dict[str, Any] = {}
     for name in sorts:
-        judged = {judge: blind_scores(given, method=judge, metric=name, **how) for judge in judges}
+        judged = {judge: blind_scores(given, method=judge, metric=name, **how).to_series() for judge in judges}
         if truth is not None:
-            judged["gold"] = hard_label_scores(given, truth, metric=name, positive=how.get("positive"))
-        for system in given.models.tolist():
-            found = {judge: score.sel(model=system).item() for judge, score in judged.items()}
-            rows.append({"metric": name, "model": system} | found)
+            found = hard_label_scores(given, truth, metric=name, positive=how.get("positive"))
+            judged["gold"] = found.to_series()
+        parts[name] = pd.DataFrame(judged)
+    rows = pd.concat(parts, names=["metric"]).reset_index()
     title = f"Scores by every method{', and against gold' if truth else ''}"
     tables = [
         Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),

@@ -21,7 +21,9 @@ def doctor() -> Answer:
     from bayesagree.datasets._files import SOURCES
     from bayesagree.inference.streams import n_threads
 
-    needed, cache, named = _dependencies(), _cache(), os.environ.get("BAYESAGREE_DATA")
+    lines = [line for line in requires("bayesagree") or [] if "extra ==" not in line]
+    needed = {name: _version(name) for name in (re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in lines)}
+    cache, named = _cache(), os.environ.get("BAYESAGREE_DATA")
     absent = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
     missing = [name for name, number in needed.items() if number is None]
     lost = named is not None and not Path(named).is_dir()
@@ -54,17 +56,12 @@ def doctor() -> Answer:
     return Answer(tables, notes if problems else [*notes, "No problem found."], code=1 if problems else 0)
 
 
-def _dependencies() -> dict[str, str | None]:
-    """Return the versions of the required packages, None where one is missing."""
-    found: dict[str, str | None] = {}
-    for line in requires("bayesagree") or []:
-        if "extra ==" not in line:
-            name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-            try:
-                found[name] = version(name)
-            except PackageNotFoundError:
-                found[name] = None
-    return found
+def _version(name: str) -> str | None:
+    """Return the version of a package, None where it is missing."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def _cache() -> Path | None:

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,6 @@ from bayesagree.agreement.annotator_effects import annotator_levels
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
-from bayesagree.errors import InputError
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.report.settings import Case
@@ -69,19 +68,9 @@ class GroupResults:
 
 
 def group_results(case: Case, groups: Groups) -> GroupResults:
-    """Compute who is in each group and how well each model serves it.
-
-    Raises
-    ------
-    InputError
-        Rankings, which have no groups.
-    """
+    """Compute who is in each group and how well each model serves it."""
     annotations, models, settings = case
-    if isinstance(annotations, Rankings):
-        raise InputError(
-            "groups of annotators are compared on labels or ratings, not on rankings; leave out the groups"
-        )
-    labels = as_labels(annotations, settings.threshold)
+    labels = as_labels(cast(Any, annotations), settings.threshold)
     composition = groups.composition(labels)
     if models is None:
         return GroupResults(groups.by, composition)
