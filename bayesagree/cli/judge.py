@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from typer import Argument, Option
 
 from bayesagree.cli import _options
@@ -39,10 +38,12 @@ def judge(
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
 
-    given = _read(verdicts, replace(columns, annotator=judge_column), scale=scale, duplicates="keep")
-    human = _read(people, columns, scale=scale, duplicates=duplicates)
-    if given.kind == human.kind == "labels":
-        given, human = _alike(given, human)
+    files = ((verdicts, replace(columns, annotator=judge_column), "keep"), (people, columns, duplicates))
+    given, human = (_read(*file, scale=scale) for file in files)
+    if given.kind == human.kind == "labels":  # of the same labels
+        names = {*given.categories.tolist(), *human.categories.tolist()}
+        every = sorted(names, key=lambda name: (str(type(name)), name))
+        given, human = (_read(*file, labels=every) for file in files)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes, rates = [], [], None
     if human.kind == "labels":
@@ -60,7 +61,7 @@ def judge(
             Table("rates", rates, title),
             Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
         ]
-    tests: list[dict[str, Any]] = []
+    tests: Any = []
     if human.kind != "labels" or given.kind == "labels":
         tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))
         notes = [*said, *notes]
@@ -68,24 +69,13 @@ def judge(
     return Answer([Table("settings", [settings], most=0), *tables], notes, rates)
 
 
-def _read(path: Path, columns: _options.Columns, **how: Any) -> Any:
+def _read(path: Path, columns: _options.Columns, duplicates: Any, **how: Any) -> Any:
     from bayesagree.io.exports import read_annotations
 
-    found = read_annotations(path, **vars(columns), **how)
+    found = read_annotations(path, **vars(columns), duplicates=duplicates, **how)
     if found.kind == "comparisons":
         raise InputError(f"{str(path)!r} holds comparisons of models: bayesagree preferences {path} reads them")
     return found
-
-
-def _alike(*given: Any) -> list[Any]:
-    """Give labels of several files the same categories."""
-    from bayesagree.annotations._columns import names_array
-
-    found = {name for one in given for name in one.categories.tolist()}
-    names = sorted(found, key=lambda name: (str(type(name)), name))
-    places, every = {name: place for place, name in enumerate(names)}, names_array(names, "label")
-    codes = (np.array([places[name] for name in one.categories.tolist()], np.int32) for one in given)
-    return [replace(one, categories=every, label_index=own[one.label_index]) for one, own in zip(given, codes)]
 
 
 def _positive(requested: str | None, labels: Any) -> Any:
@@ -94,12 +84,11 @@ def _positive(requested: str | None, labels: Any) -> Any:
     if requested is None and len(named) == 2:
         return [*named.values()][-1]
     if requested not in named:
-        asked = "which of them counts? pass" if requested is None else "none of them is"
-        raise InputError(f"the labels are {', '.join(named)}: {asked} --positive {requested or 'LABEL'}")
+        raise InputError(f"the labels are {', '.join(named)}: name the one that counts, --positive LABEL")
     return named[requested]
 
 
-def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
     """Test every judge against people; no rows, and a note, where they cannot be compared."""
     from bayesagree.judges.annotator_test import alternative_annotator_test
 
@@ -108,5 +97,4 @@ def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[list[dict[s
     except InputError as error:
         return [], [f"the alternative annotator test is not possible: {error}"]
     names = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]
-    table: Any = found[names].to_dataframe().reset_index().rename(columns={"model": "judge"})
-    return table[["judge", *names]].to_dict("records"), []
+    return found[names].to_dataframe()[names].rename_axis("judge").reset_index(), []

@@ -40,29 +40,26 @@ def next(
     if output is not None and output.suffix != ".json":  # tasks of a tool
         _output.require(output, result=False)
     votes, models = source.read()
-    models = models and models.pooled()
-    if votes.kind == "comparisons":
-        pairs = annotate_next(votes, n=n, goal=goal, random_seed=seed)
-        if output is not None:
-            _output.keep(pairs, output)
-        shown = Table("pairs", pairs, "Pairs of models to compare next", most=20)
-        return Answer([shown], pairs.attrs["notes"])
     if votes.kind == "ratings":
-        raise InputError(
-            "next items are chosen for labels, rankings or comparisons, not for ratings; bayesagree plausibility lists "
-            "the least certain items"
-        )
-    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
+        raise InputError("next items are chosen for labels, rankings or comparisons, not for ratings")
+    models, games = models and models.pooled(), votes.kind == "comparisons"
+    how: Any = {"random_seed": seed}
+    how |= {} if games else {"plausibility": _options.name_or_trace(plausibility), "missing": missing}
     worth: list[str] = []
     if goal in (None, "decision") and models and models.models.size > 1:
         decision = Decision.of(Outlook.of(votes, models, **how), models.models)
         table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
     else:
         table = annotate_next(votes, models, n=n, goal=goal, **how)
-    if output is not None:
+    if output is not None and games:
+        _output.keep(table, output)
+    elif output is not None:
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item, tool=tool)
-    notes = [text for text in (table.attrs["choice"], *table.attrs["notes"], *worth) if text]
-    return Answer([Table("items", table, "Items to label next", most=20)], notes)
+    notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"], *worth) if text]
+    shown = (
+        ("pairs", table, "Pairs of models to compare next") if games else ("items", table, "Items to label next")
+    )
+    return Answer([Table(*shown, most=20)], notes)
 
 
 def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
