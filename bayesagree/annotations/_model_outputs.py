@@ -116,13 +116,19 @@ def level_widths(levels: Floats) -> Floats:
     return np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2, [1.0]]))
 
 
-def require_once(cell: NDArray[np.int64], axes: tuple[NDArray[Any], ...]) -> None:
-    """Refuse two predictions for one cell of the axes."""
+def in_cells(
+    cell: NDArray[np.int64], values: NDArray[Any], axes: Sequence[NDArray[Any]], empty: Any
+) -> NDArray[Any]:
+    """Return an array with values in some cells; refuse two values for one of them."""
     repeated = pd.Series(cell).duplicated().to_numpy()
+    shape = tuple(axis.size for axis in axes)
     if repeated.any():
-        place = np.unravel_index(int(cell[repeated][0]), tuple(a.size for a in axes))
+        place = np.unravel_index(int(cell[repeated][0]), shape)
         names = ", ".join(repr(as_python(a[i])) for a, i in zip(axes, place))
         raise InputError(f"predictions for ({names}) are given twice; keep one row")
+    array = np.full(shape, empty, values.dtype)
+    array.ravel()[cell] = values
+    return array
 
 
 def check_scores(
@@ -138,8 +144,9 @@ def check_scores(
     if bad.size:
         m, i, k = bad[0]
         raise InputError(
-            f"{place_of(model=models[m], item=items[i], label=labels[k])}: score "
-            f"{scores[m, i, k]} is not finite ({len(bad)} such scores in all)"
+            f"{place_of(model=models[m], item=items[i], label=labels[k])}: score {scores[m, i, k]} is missing or not "
+            f"finite ({len(bad)} such scores in all); give every model a score for every item and label; for one row "
+            "per item leave the column of scores out, so that its label is the prediction"
         )
     if probabilities:
         why = "they are declared probabilities"
@@ -172,25 +179,3 @@ def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) 
             f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s{no_answer}"
         )
     return place
-
-
-def full_table(
-    cell: NDArray[Any], values: Floats, axes: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
-) -> NDArray[np.float64]:
-    """Return the scores (model, item, label) of the cells that rows name, each once and no label left out."""
-    require_once(cell, axes)
-    models, items, known = axes
-    array = np.full((models.size, items.size, known.size), np.nan)
-    seen = np.zeros(array.size, bool)
-    seen[cell] = True
-    seen = seen.reshape(array.shape)
-    seen |= ~seen.any(axis=-1, keepdims=True)  # an item that the model predicts nothing for
-    if not seen.all():
-        m, i, k = np.unravel_index(int(np.flatnonzero(~seen)[0]), array.shape)
-        raise InputError(
-            f"{place_of(model=models[m], item=items[i])}: no score for label {as_python(known[k])!r} "
-            f"({int((~seen).sum())} missing in all); give every model a score for every item and label; for one row "
-            "per item leave the column of scores out, so that its label is the prediction"
-        )
-    array.ravel()[cell] = values
-    return array

@@ -19,7 +19,6 @@ from bayesagree.annotations._columns import (
     float_column,
     label_column,
     names_array,
-    objects,
     require_present,
     values_of,
 )
@@ -63,15 +62,14 @@ class Predictions(Categorical, Displayed):
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
-        found: dict[str, Any] = {"models": names(self.models), "items": self.items.size}
-        if self.runs is not None:
-            found = {"models": names(self.runs.models), "runs": self.models.size, "items": self.items.size}
+        found: dict[str, Any] = {"models": names(self.models if self.runs is None else self.runs.models)}
+        found |= ({} if self.runs is None else {"runs": self.models.size}) | {"items": self.items.size}
         if self.numbers is not None:
             return found | {"predicted": "numbers", "values per item": self.numbers.shape[2]}
+        found |= {"categories": names(self.categories), "predicted": "scores"}
         if self.label_index is None:
-            return found | {"categories": names(self.categories), "predicted": "scores"}
-        missing = int((self.label_index < 0).sum())
-        return found | {"categories": names(self.categories), "predicted": "labels", "missing": missing}
+            return found
+        return found | {"predicted": "labels", "missing": int((self.label_index < 0).sum())}
 
     @classmethod
     def from_scores(
@@ -141,8 +139,7 @@ class Predictions(Categorical, Displayed):
             predicted = {c: table[c] for c in table.columns}
         predicted = _by_model(predicted, name)
         models = names_array(list(predicted), "model")
-        vectors = [one if isinstance(one, pd.Series) else objects(list(one)) for one in predicted.values()]
-        read = [Output.of(vector, items, None, model) for model, vector in zip(predicted, vectors)]
+        read = [Output.of(vector, items, None, model) for model, vector in predicted.items()]
         table = outputs.stacked(
             models, [one._replace(cells=one.cells[:, 0].astype(object)) for one in read], "item"
         )
@@ -248,15 +245,13 @@ class Predictions(Categorical, Displayed):
         label_codes, known, _ = label_column(table, label, labels)
         cell = model_codes.astype(np.int64) * items.size + item_codes
         if score is None:
-            outputs.require_once(cell, (models, items))
-            hard = np.full(models.size * items.size, -1, np.int32)
-            hard[cell] = label_codes
-            return cls(models, items, known, None, hard.reshape(models.size, items.size), runs=runs)
+            hard = outputs.in_cells(cell, label_codes, (models, items), -1)
+            return cls(models, items, known, None, hard, runs=runs)
         require_present(label_codes, "label")
-        cell, axes = cell * known.size + label_codes, (models, items, known)
-        array = outputs.full_table(cell, float_column(table, score, "score"), axes)
-        outputs.check_scores(array, models, items, known, probabilities)
-        return cls(models, items, known, array, None, runs=runs)
+        axes, given = (models, items, known), float_column(table, score, "score")
+        array = outputs.in_cells(cell * known.size + label_codes, given, axes, np.nan)
+        outputs.check_scores(array, *axes, probabilities)
+        return cls(*axes, array, None, runs=runs)
 
     @property
     def model_names(self) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from bayesagree.annotations._container import Categorical, Container, Level
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
-from bayesagree.errors import InputError, as_python, place_of, say, shorten
+from bayesagree.errors import InputError, as_python, place_of, say
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,10 @@ class Rankings(Categorical, Container):
         if annotators is not None:
             given = _of_rankings(annotators, sizes, "annotators[item] must name one annotator")
             ranker, people = encode(objects(given), "annotator")
-            _require_own(ranker, item, items_, annotators)
+            other = (ranker < 0) | pd.MultiIndex.from_arrays([item, ranker]).duplicated()
+            if other.any():
+                where = place(int(other.argmax()))
+                raise InputError(f"{where}: its annotator is missing or named twice; name every one once")
         if offered is not None:
             given = _of_rankings(offered, sizes, "offered[item] must list the labels on offer")
             of, shown = zip(*((r, name) for r, names in enumerate(given) for name in names))
@@ -351,16 +354,3 @@ def _of_rankings(given: Sequence[Sequence[Any]], sizes: list[int], rule: str) ->
     if [len(of_item) for of_item in given] != sizes:
         raise InputError(f"{rule} for each ranking of that item")
     return list(chain.from_iterable(given))
-
-
-def _require_own(ranker: Codes, item: NDArray[Any], items: NDArray[Any], given: Sequence[Sequence[Any]]) -> None:
-    """Refuse rankings of an item by nobody, or by one annotator."""
-    if (ranker < 0).any():
-        i = int(item[(ranker < 0).argmax()])
-        raise InputError(f"{place_of(item=items[i])}: an annotator is missing; name every one")
-    twice = pd.MultiIndex.from_arrays([item, ranker]).duplicated()
-    if twice.any():
-        i = int(item[twice.argmax()])
-        raise InputError(
-            f"{place_of(item=items[i])}: an annotator is named twice ({shorten(given[i])}); one ranking each"
-        )

@@ -54,8 +54,8 @@ def read_predictions(
     ==========================  ================================================
 
     Without a column of items the rows are the items 0, 1, ... A list in the cell of a label or score holds the answers
-    of several runs. In .json such rows are objects. The log of Inspect has the answers that its first scorer kept, with
-    epochs as runs.
+    of several runs. In .json such rows are objects, or the labels are ``{model: {item: label}}``. The log of Inspect
+    has the answers that its first scorer kept, with epochs as runs.
 
     Parameters
     ----------

@@ -82,7 +82,11 @@ def test_hard_labels_may_leave_labels_of_the_annotations_unused() -> None:
         ({}, {}, "there is no model"),
         ({"A": [1, 2]}, {}, "model 'A': a single score per item is the probability of the positive label"),
         ({"A": [[1, 2]]}, {"items": ["p", "q"]}, "model 'A': 2 item names for 1 items ('p', 'q'); give one"),
-        ({"A": [[1, np.nan]]}, {}, "model 'A', item 0, label 1: score nan is not finite (1 such scores in all)"),
+        (
+            {"A": [[1, np.nan]]},
+            {},
+            "model 'A', item 0, label 1: score nan is missing or not finite (1 such",
+        ),
         ({"A": [["high", 1]]}, {}, "model 'A', item 0, label 0: 'high' is not a number (score)"),
         ({"A": [[2, -1]]}, {"probabilities": True}, "(1 such items in all), and they are declared probabilities"),
         (
@@ -101,8 +105,12 @@ def test_scores_refuse(scores: dict, options: dict, message: str) -> None:
     ("columns", "score", "message"),
     [
         ({"item": [1, 1]}, None, "predictions for ('A', 1) are given twice; keep one row"),
-        ({}, "score", "model 'A', item 1: no score for label 'y' (2 missing in all)"),
-        ({"item": [1, 1], "score": [0.5, None]}, "score", "model 'A', item 1, label 'y': score nan is not finite"),
+        ({}, "score", "model 'A', item 1, label 'y': score nan is missing or not finite (2 such"),
+        (
+            {"item": [1, 1], "score": [0.5, None]},
+            "score",
+            "model 'A', item 1, label 'y': score nan is missing",
+        ),
         ({"model": ["A", None]}, None, "row 1: the model is missing"),
     ],
 )

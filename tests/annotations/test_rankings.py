@@ -59,7 +59,7 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
         ([[[[0], [1]], [[0], [0]]]], {}, "item 0: label 0 is named twice in one ranking"),
         ([[[[0], [5]]]], {}, "item 0, ranking 0: label 5 is not one of the 2 known (0, 1)"),
         ([[[[0]], [[1]]]], {"annotators": [["a"]]}, "must name one annotator for each ranking"),
-        ([[[[0]], [[1]]]], {"annotators": [["a", "a"]]}, "item 0: an annotator is named twice ('a', 'a')"),
+        ([[[[0]], [[1]]]], {"annotators": [["a", "a"]]}, "item 0, ranking 1: its annotator is missing or named twice"),
     ],
 )
 def test_rankings_refuse(cases: list, options: dict, message: str) -> None:

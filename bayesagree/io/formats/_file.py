@@ -50,12 +50,15 @@ class File:
 
     @cached_property
     def table(self) -> pd.DataFrame | None:
-        """All rows, None where the file is no table; in JSON a list of objects."""
+        """All rows, None where the file is no table; in JSON a list of objects, or labels by model and item."""
         if self._given is not None or self.path is None:
             return self._given
         if self.suffix != ".json":
             return read_table(self.path) if self.suffix in TABLES else None
         rows = self.json
+        if isinstance(rows, dict) and rows and all(isinstance(labels, dict) for labels in rows.values()):
+            given = [(model, *one) for model, labels in rows.items() for one in labels.items()]
+            return pd.DataFrame(given, columns=["model", "item", "label"])
         objects = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
         return pd.DataFrame(rows) if objects else None
 

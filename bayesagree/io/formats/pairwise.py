@@ -85,5 +85,6 @@ def _by_weight(weight: Floats, first: NDArray[Any], second: NDArray[Any]) -> NDA
             f"row {row}: preference {weight[row]:g} is neither 0 (a tie) nor from 1 to 2; correct or drop the row"
         )
     tie = (weight == 0) | (np.abs(weight - 1.5) < TIE_WIDTH)
-    winner = np.where(tie, "tie", np.where(weight < 1.5, first, second)).astype(object)
-    return np.where(np.isnan(weight), None, winner)
+    winner = np.where(weight < 1.5, first, second)
+    winner[tie], winner[np.isnan(weight)] = "tie", None
+    return winner
