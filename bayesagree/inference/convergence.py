@@ -76,18 +76,17 @@ def _r_hat(parts: Floats) -> Floats:
 def _effective_size(parts: Floats) -> Floats:
     """Sum autocorrelations in pairs while the pairs are positive, each at most the one before (Geyer 1992)."""
     n = parts.shape[2]
-    centred = parts - parts.mean(axis=2, keepdims=True)
-    spectrum = np.fft.rfft(centred, 2 * n, axis=2)
-    products = np.fft.irfft(spectrum * spectrum.conj(), axis=2)[:, :, :n].mean(axis=1) / n
+    means = parts.mean(axis=2, keepdims=True)
+    power = np.abs(np.fft.rfft(parts - means, 2 * n, axis=2)) ** 2
+    products = np.fft.irfft(power, axis=2)[:, :, :n].mean(axis=1) / n
     within = products[:, :1] * n / (n - 1)
-    pooled = products[:, :1] + parts.mean(axis=2).var(axis=1, ddof=1)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        rho = 1.0 - (within - products) / pooled
+        rho = 1.0 - (within - products) / (products[:, :1] + means.var(axis=1, ddof=1))
     rho[:, 0] = 1.0
     most = max((n - 3) // 2, 0)  # pairs that may be added
     pairs = rho[:, 0 : 2 * most + 2 : 2] + rho[:, 1 : 2 * most + 2 : 2]
     added = np.logical_and.accumulate(pairs[:, :most] > 0.0, axis=1)
-    time = 2.0 * np.where(added, np.minimum.accumulate(pairs, axis=1)[:, :most], 0.0).sum(axis=1) - 1.0
+    time = 2.0 * (np.minimum.accumulate(pairs, axis=1)[:, :most] * added).sum(axis=1) - 1.0
     row, stop = np.arange(len(rho)), added.sum(axis=1)
     even = rho[row, 2 * stop]
     # Of the pair that ends the sum, the first alone counts.
@@ -111,17 +110,17 @@ def warn_of_numbers(numbers: Mapping[str, NDArray[Any]], way_out: str) -> None:
     --------
     >>> warn_of_numbers({"accuracy": np.random.default_rng(1).normal(size=(4, 1000, 3))}, "raise draws=")
     """
-    found = {name: diagnostics(draws.reshape(*draws.shape[:2], -1)) for name, draws in numbers.items()}
-    bad = {
-        name: (np.fmax.reduce(r_hat), np.fmin.reduce(ess))
-        for name, (r_hat, ess) in found.items()
-        if (r_hat > R_HAT_LIMIT).any() or (ess < ESS_LIMIT).any()
-    }
-    if bad:
-        r_hat, ess = (by(values) for by, values in zip((np.fmax.reduce, np.fmin.reduce), zip(*bad.values())))
+    worst = []
+    for name, draws in numbers.items():
+        r_hat, ess = diagnostics(draws.reshape(*draws.shape[:2], -1))
+        if (r_hat > R_HAT_LIMIT).any() or (ess < ESS_LIMIT).any():
+            worst.append((name, np.fmax.reduce(r_hat), np.fmin.reduce(ess)))
+    if worst:
+        names, r_hats, sizes = zip(*worst)
+        r_hat = np.fmax.reduce(r_hats)
         digits = 3 if round(r_hat, 2) == R_HAT_LIMIT else 2  # else it would look like the limit
         warn(
-            f"{', '.join(bad)}: {ess:.0f} effective draws, R-hat up to {r_hat:.{digits}f} (wanted: "
+            f"{', '.join(names)}: {np.fmin.reduce(sizes):.0f} effective draws, R-hat up to {r_hat:.{digits}f} (wanted: "
             f"{ESS_LIMIT}, {R_HAT_LIMIT}); {way_out}"
         )
 

@@ -60,10 +60,9 @@ class Trace(Posterior):
 
     def _require_distributions(self) -> None:
         """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
-        posterior = self.tree["posterior"]
-        if "plausibility" not in posterior.data_vars:
+        if "plausibility" not in self.tree["posterior"].data_vars:
             return
-        shown = posterior["plausibility"].isel(draw=[0, -1])
+        shown = self.tree["posterior"]["plausibility"].isel(draw=[0, -1])
         total = shown.sum("category").where(shown.min("category") >= 0)
         wrong = ~(abs(total - 1) < 1e-3).all([dim for dim in total.dims if dim != "item"])
         if wrong.any():
@@ -113,9 +112,8 @@ class Trace(Posterior):
 def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
     """Return the trace with the worst R-hat and ESS of each item, as the package's own Markov chains have them."""
     posterior = tree["posterior"].to_dataset()
-    name = next((name for name in ("plausibility", "mean") if name in posterior), None)
-    if name is None:
-        return tree
-    worst = worst_of_items(posterior[name].transpose("chain", "draw", "item", ...).values)
-    found = xr.Dataset({name: ("item", values) for name, values in worst.items()}, {"item": posterior["item"]})
-    return tree.assign({"diagnostics": xr.DataTree(found)})
+    for name in {"plausibility", "mean"} & {*posterior}:
+        worst = worst_of_items(posterior[name].transpose("chain", "draw", "item", ...).values)
+        found = xr.Dataset({key: ("item", values) for key, values in worst.items()}, {"item": posterior["item"]})
+        return tree.assign(diagnostics=xr.DataTree(found))
+    return tree

@@ -69,10 +69,9 @@ def label_certainty(
     n_labels = draws.labels.size
 
     def share(block: DrawBlock) -> NDArray[np.float64]:
-        top = block.top_label[:, :, 0]
-        cell = np.arange(top.shape[0])[:, None] * n_labels + top
-        counts = np.bincount(cell.ravel(), minlength=top.shape[0] * n_labels)
-        return counts.reshape(top.shape[0], -1) / top.shape[1]
+        n_items, samples = block.true_label.shape
+        cell = np.arange(n_items)[:, None] * n_labels + block.true_label
+        return np.bincount(cell.ravel(), minlength=n_items * n_labels).reshape(n_items, -1) / samples
 
     certainty = np.concatenate(list(draws.map(share, client)))
     return _array("label_certainty", certainty, item=draws.items, category=draws.labels)
@@ -132,11 +131,8 @@ def annotation_certainty(
     if exact:
         raise InputError(f"exact certainty exists for k=1 only, not k={k}; use the draws (exact=False)")
     draws = truth_draws(truth, k, threshold=threshold)
-
-    def largest(block: DrawBlock) -> NDArray[np.float64]:
-        return share_of_most_frequent_set(block.top_label)
-
-    return _array("annotation_certainty", np.concatenate(list(draws.map(largest, client))), item=draws.items)
+    shares = draws.map(lambda block: share_of_most_frequent_set(block.top_label), client)
+    return _array("annotation_certainty", np.concatenate(list(shares)), item=draws.items)
 
 
 @each_group

@@ -21,7 +21,7 @@ YES = RNG.random(90)
 COUNTS = RNG.binomial(4, np.stack([YES, YES, 1 - YES]))
 LABELS, MEMBERS = labels_of(np.stack([4 - COUNTS, COUNTS], axis=2), "ghi")
 MODELS = Predictions.from_scores({"A": np.stack([1 - YES, YES], 1), "B": np.tile([0.4, 0.6], (90, 1))}, labels=[0, 1])
-HOW = {"draws": 100, "chains": 2, "random_seed": 3}
+HOW = {"draws": 50, "chains": 2, "random_seed": 3}
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def test_evaluate_warns_of_few_draws_of_chains_and_says_how_they_were_made():
     given = labelled_test_set(n_items=60, random_seed=1)
     with pytest.warns(UserWarning, match="^accuracy: .* effective draws.*raise draws=40"):
         found = evaluate(given.labels, given.predictions, draws=40, random_seed=1)
-    assert found.attrs["inference"].startswith("Hamiltonian")
+    assert found.attrs["inference"].startswith("elliptical slice")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         alone = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=40, random_seed=1)
