@@ -2,12 +2,11 @@
 
 All are scores of confusion counts: for each label the items that have it, are given it, and both. These three numbers
 per label are enough for every score here; the whole matrix is never needed. A score that is a ratio is known by its
-numerator and denominator for each label, and averages of labels follow from these: macro without the labels for which
-it does not exist (``zero_division=nan`` of scikit-learn), micro as the ratio of the sums, weighted by the share of each
-true label.
+numerator and denominator for each label, and averages of labels follow from these, without the labels for which it does
+not exist (``zero_division=nan`` of scikit-learn).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -21,8 +20,7 @@ from bayesagree.errors import InputError, as_python, one_of, shorten, warn
 from bayesagree.io.doors import as_predictions
 from bayesagree.metrics import concordant_pairs
 
-# Weighted counts that should cancel leave this much of their total: sums of ten thousand doubles are right to 1e-12.
-# Share of the total weight below which a denominator is zero.
+# Share of the total weight below which a denominator is zero: sums of ten thousand doubles are right to 1e-12.
 NOTHING = 1e-12
 
 
@@ -44,32 +42,32 @@ class Counts(NamedTuple):
         return cls(right, true, given, np.broadcast_to(total, right.shape[1:]))
 
 
-class Ratio(NamedTuple):
-    """Numerator and denominator of a score for each label."""
-
-    part: Floats
-    whole: Floats
-
-
-def precision(counts: Counts) -> Ratio:
-    """Right among given."""
-    return Ratio(counts.right, counts.given)
+# Numerator and denominator of a score for each label, from counts and the weight of recall beside precision.
+RATIOS: dict[str, Callable[[Counts, float], tuple[Floats, Floats]]] = {
+    "precision": lambda c, beta: (c.right, c.given),
+    "recall": lambda c, beta: (c.right, c.true),
+    "specificity": lambda c, beta: (c.total - c.true - c.given + c.right, c.total - c.true),
+    "f{}": lambda c, beta: ((1 + beta**2) * c.right, beta**2 * c.true + c.given),
+}
 
 
-def recall(counts: Counts) -> Ratio:
-    """Right among true."""
-    return Ratio(counts.right, counts.true)
+def joined(
+    name: str, ending: str, counts: Counts, number: float | None = None, label: int | None = None
+) -> Floats:
+    """Return a score of one label, by default the last of two, or joined over labels as the ending of its name says.
 
-
-def specificity(counts: Counts) -> Ratio:
-    """Of the items without the label, those that are not given it."""
-    others = counts.total - counts.true
-    return Ratio(others - counts.given + counts.right, others)
-
-
-def f_beta(counts: Counts, beta: float = 1.0) -> Ratio:
-    """Weighted harmonic mean of precision and recall, recall weighing beta times as much."""
-    return Ratio((1 + beta**2) * counts.right, beta**2 * counts.true + counts.given)
+    Macro is the mean over the labels for which it exists, micro the ratio of the sums, weighted the mean by the share
+    of the truth, and the macro one where no label of the truth has the score.
+    """
+    part, whole = RATIOS[name](counts, 1.0 if number is None else number)
+    if ending == "_micro":
+        return divided(part.sum(axis=0), whole.sum(axis=0), counts.total)
+    of_label = divided(part, whole, counts.total)
+    if ending not in ("_macro", "_weighted"):
+        return of_label[1 if label is None else label]
+    macro = averaged(of_label, np.ones_like(counts.true), counts.total)
+    found = macro if ending == "_macro" else averaged(of_label, counts.true, counts.total)
+    return np.where(np.isnan(found), macro, found)
 
 
 def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
@@ -77,31 +75,9 @@ def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
     return concordant_pairs.ratio(part, whole, NOTHING * total)
 
 
-def of_one(ratio: Ratio, counts: Counts, label: int) -> Floats:
-    """Score of one label taken as positive."""
-    return divided(ratio.part[label], ratio.whole[label], counts.total)
-
-
-def macro(ratio: Ratio, counts: Counts) -> Floats:
-    """Mean over the labels for which the score exists."""
-    return averaged(divided(ratio.part, ratio.whole, counts.total), np.ones_like(counts.true), counts.total)
-
-
-def micro(ratio: Ratio, counts: Counts) -> Floats:
-    """Ratio of the sums over labels."""
-    return divided(ratio.part.sum(axis=0), ratio.whole.sum(axis=0), counts.total)
-
-
-def weighted(ratio: Ratio, counts: Counts) -> Floats:
-    """Mean over labels by their share of the truth; the plain mean where no label of the truth has the score."""
-    of_label = divided(ratio.part, ratio.whole, counts.total)
-    found = averaged(of_label, counts.true, counts.total)
-    return np.where(np.isnan(found), macro(ratio, counts), found)
-
-
 def balanced_accuracy(counts: Counts, *named: Any) -> Floats:
     """Mean recall of the labels that occur."""
-    return macro(recall(counts), counts)
+    return joined("recall", "_macro", counts)
 
 
 def matthews_corrcoef(counts: Counts, *named: Any) -> Floats:
@@ -131,9 +107,6 @@ def averaged(of_label: Floats, weight: Floats, total: Floats) -> Floats:
 
 
 Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
-METRICS = ("accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy")
-
-_RATIOS = {"precision": precision, "recall": recall, "specificity": specificity, "f1": f_beta}
 REASONS = {
     "accuracy": "no item has both a gold label and a prediction",
     "precision": "the label is never predicted",
@@ -247,21 +220,20 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
     counts
         Shape (..., label, predicted label).
     metric
-        One of `METRICS`.
+        One of `REASONS`.
     positive
         Position of the positive label, None for the macro average.
     """
-    one_of(metric, "metric", METRICS)
+    one_of(metric, "metric", tuple(REASONS))
     right = np.moveaxis(np.diagonal(counts, axis1=-2, axis2=-1), -1, 0)
     true, given = counts.sum(axis=-1), counts.sum(axis=-2)
     found = Counts(right, np.moveaxis(true, -1, 0), np.moveaxis(given, -1, 0), counts.sum(axis=(-2, -1)))
     if metric == "accuracy":
         return divided(found.right.sum(axis=0), found.total, found.total)
-    names = (metric,)
+    names = ("f{}" if metric == "f1" else metric,)
     if metric == "balanced_accuracy":
         names = ("recall", "specificity") if len(found.right) == 2 else ("recall",)
-    ratios = [_RATIOS[name](found) for name in names]
-    of_label = np.mean([divided(ratio.part, ratio.whole, found.total) for ratio in ratios], axis=0)
+    of_label = np.mean([divided(*RATIOS[name](found, 1.0), found.total) for name in names], axis=0)
     return averaged(of_label, np.ones_like(of_label), found.total) if positive is None else of_label[positive]
 
 

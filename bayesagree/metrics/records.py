@@ -282,48 +282,31 @@ def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats
 _MOMENTS = {pair: values.moments(pair) for pair in (values.positions, values.centred)}
 
 
-def _counts(score: Callable[..., Floats], add: Callable[..., Floats] = values.confusion) -> Sums:
+def _counts(score: Callable[..., Floats]) -> Sums:
     """Score counts of each label, and for some scores the number and the label in their names."""
     return Sums(
-        add,
+        values.confusion,
         lambda n_labels, number: 3 * n_labels,
         lambda sums, total, *named: score(Counts.of(sums, total), *named),
     )
 
 
-def _averaged(
-    pattern: str, title: str, meaning: str, ratio: Any, *, soft: bool = False, **more: Any
-) -> list[MetricRecord]:
+def _averaged(pattern: str, title: str, meaning: str, **more: Any) -> list[MetricRecord]:
     """Return a score of counts once for each way to join labels, and once for one label by name."""
-    found = []
-    more |= {"against": "plausibilities", "needs": "probabilities"} if soft else {}
-    for suffix, (average, of) in (_SOFT if soft else _AVERAGES).items():
-
-        def score(counts: Counts, number: float | None, label: int | None, average: Any = average) -> Floats:
-            named = ratio(counts) if number is None else ratio(counts, number)
-            return (
-                average(named, counts)
-                if average
-                else hard_labels.of_one(named, counts, 1 if label is None else label)
-            )
-
-        kind = _counts(score, values.shared_mass if soft else values.confusion)
-        words = title + suffix.replace("_", " "), meaning.replace("{of}", of)
-        found.append(MetricRecord(pattern + suffix, *words, kind, two_labels=suffix == "" and not soft, **more))
-    return found
+    return [
+        MetricRecord(pattern + ending, title + ending.replace("_", " "), meaning.replace("{of}", of),
+            _counts(partial(hard_labels.joined, pattern, ending)), two_labels=not ending, undefined=NO_ITEM, **more)
+        for ending, of in _AVERAGES.items()
+    ]  # fmt: skip
 
 
 # How labels are joined, by the ending of the name, and what then stands for {of} in the meaning.
-_AVERAGES: dict[str, tuple[Any, str]] = {
-    "": (None, "the last of two labels"),
-    "_macro": (hard_labels.macro, "a label, mean over the labels for which it exists"),
-    "_micro": (hard_labels.micro, "a label, summed over labels"),
-    "_weighted": (hard_labels.weighted, "a label, mean by the share of each true label"),
-    "[{label}]": (None, "the label {label}"),
-}
-_SOFT: dict[str, tuple[Any, str]] = {
-    "": (hard_labels.macro, "mean over labels"),
-    "[{label}]": (None, "of the label {label}"),
+_AVERAGES = {
+    "": "the last of two labels",
+    "_macro": "a label, mean over the labels for which it exists",
+    "_micro": "a label, summed over labels",
+    "_weighted": "a label, mean by the share of each true label",
+    "[{label}]": "the label {label}",
 }
 INFINITY = float("inf")
 POSITIVE, CORRELATION, ANY = (0.0, INFINITY), (-1.0, 1.0), (-INFINITY, INFINITY)
@@ -365,14 +348,11 @@ RECORDS = [
         Mean(values.majority_right), runs=True),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",
         _counts(hard_labels.balanced_accuracy)),
-    *_averaged("precision", "precision", "share of the items that are given {of} that have it",
-        hard_labels.precision, undefined=NO_ITEM),
-    *_averaged("recall", "recall", "share of the items with {of} that are given it (sensitivity)",
-        hard_labels.recall, undefined=NO_ITEM),
-    *_averaged("specificity", "specificity", "share of the items without {of} not given it",
-        hard_labels.specificity, undefined=NO_ITEM),
+    *_averaged("precision", "precision", "share of the items that are given {of} that have it"),
+    *_averaged("recall", "recall", "share of the items with {of} that are given it (sensitivity)"),
+    *_averaged("specificity", "specificity", "share of the items without {of} not given it"),
     *_averaged("f{}", "F{}", "harmonic mean of precision and recall of {of}, recall weighing {k} times as much",
-        hard_labels.f_beta, undefined=NO_ITEM, number=float),
+        number=float),
     MetricRecord("matthews_corrcoef", "Matthews correlation",
         "correlation of true and given labels; 0 where one of them is constant",
         _counts(hard_labels.matthews_corrcoef), bounds=CORRELATION),
@@ -430,12 +410,6 @@ RECORDS = [
     Distribution("entropy_difference", "entropy difference (signed EntCE)",
         "mean entropy of the probabilities less that of the plausibilities, in nats; below 0: overconfident",
         Mean(values.entropy_difference), bounds=ANY),
-    *_averaged("soft_precision", "soft precision", "precision of shared mass {of}",
-        hard_labels.precision, soft=True, undefined="a label has no mass"),
-    *_averaged("soft_recall", "soft recall", "recall of shared mass {of}",
-        hard_labels.recall, soft=True, undefined="a label has no mass"),
-    *_averaged("soft_f1", "soft F1", "f1 of shared mass {of}",
-        hard_labels.f_beta, soft=True, undefined="a label has no mass"),
     Distribution("soft_brier", "soft Brier score", "mean squared distance of probabilities and plausibilities",
         Mean(values.of_shares(values.soft_brier)),
         bounds=(0.0, 2.0), higher_is_better=False),

@@ -390,17 +390,6 @@ def confusion(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Flo
     return np.concatenate([both, true, by_group(given.hard, each, n_labels)])
 
 
-def shared_mass(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
-    """Sum, for each label, the mass of soft labels that truth and model share, and that of each."""
-    out = np.zeros((3, drawn.n_labels, drawn.shares.shape[1]))
-    for i, (p, q) in enumerate(zip(given.scores, drawn.shares)):
-        weight = np.ones(len(q)) if weights is None else weights[i]
-        out[0] += (np.minimum(p, q) * weight[:, None]).T
-        out[1] += (q * weight[:, None]).T
-        out[2] += p[:, None] * weight
-    return out.reshape(-1, out.shape[2])
-
-
 def calibration_gaps(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
     """Sum right less confidence in n bins of confidence of equal width, closed on the right."""
     confidence = given.scores.max(axis=-1)

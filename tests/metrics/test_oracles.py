@@ -106,12 +106,6 @@ def entropy(p: np.ndarray) -> np.ndarray:
     return stats.entropy(p, axis=-1)
 
 
-def shared(value: Callable[..., np.ndarray]) -> tuple[Oracle, Oracle]:
-    """Return a score of shared mass: mean over labels, and of label 1."""
-    each = lambda q, p: value(np.minimum(q, p).sum(0), q.sum(0), p.sum(0))  # noqa: E731
-    return lambda q, p: float(each(q, p).mean()), lambda q, p: float(each(q, p)[1])
-
-
 def concordance(m: np.ndarray, y: np.ndarray) -> float:
     """Lin's coefficient from covariances."""
     return 2 * np.cov(m, y, ddof=0)[0, 1] / (m.var() + y.var() + (m.mean() - y.mean()) ** 2)
@@ -163,9 +157,6 @@ ORACLES: dict[str, Oracle] = {
     ),
     "entropy_calibration_error": lambda q, p: np.abs(entropy(p) - entropy(q)).mean(),
     "entropy_difference": lambda q, p: (entropy(p) - entropy(q)).mean(),
-    **dict(zip(("soft_precision", "soft_precision[{label}]"), shared(lambda both, q, p: both / p))),
-    **dict(zip(("soft_recall", "soft_recall[{label}]"), shared(lambda both, q, p: both / q))),
-    **dict(zip(("soft_f1", "soft_f1[{label}]"), shared(lambda both, q, p: 2 * both / (q + p)))),
     "soft_brier": lambda q, p: ((q - p) ** 2).sum(axis=1).mean(),
     "mae": points(sk.mean_absolute_error),
     "rmse": points(sk.root_mean_squared_error),

@@ -64,18 +64,6 @@ def test_golden_other_models_and_the_perfect_one(snli):
         assert found.sel(model=model).item() == pytest.approx(expected, abs=6e-7), model
 
 
-@PLUG_IN
-def test_golden_kurniawan():
-    case = GOLDEN["kurniawan"]
-    p, truth = (np.array([[q, 1 - q] for q in case[name]]) for name in ("predicted", "truth"))
-    names = ["positive", "negative"]
-    truth, p = estimate(truth, categories=names), models([p], labels=names)
-    for name in ("soft_precision", "soft_recall", "soft_f1"):
-        found = [score(truth, p, f"{name}[{label}]").item() for label in names]
-        assert found == pytest.approx(case[name])
-        assert score(truth, p, name).item() == pytest.approx(np.mean(case[name]))
-
-
 def test_plug_ins_warn():
     truth, given = estimate([[0.5, 0.5]]), models([[[0.4, 0.6]]])
     with pytest.warns(UserWarning, match="biased with few votes"):
@@ -158,7 +146,7 @@ def test_a_sampled_truth_is_another_annotator(case):
 
 @pytest.mark.parametrize(
     "name",
-    ["accuracy", "overlap_2", "f1_macro", "expected_calibration_error", "roc_auc_ovr", "soft_f1", "total_variation"],
+    ["accuracy", "overlap_2", "f1_macro", "expected_calibration_error", "roc_auc_ovr", "soft_brier", "total_variation"],
 )
 def test_slices_are_scores_of_their_items(case, truth, name):
     language = {item: "de" if item % 3 else "en" for item in case.labels.items.tolist()}
