@@ -60,9 +60,6 @@ PlausibilityName = Annotated[
     str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
 ]
 Reliabilities = Annotated[Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")]
-Metrics = Annotated[
-    Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")
-]
 Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
@@ -211,6 +208,28 @@ class WithPredictions(Source):
         if needed and known is None:
             raise InputError("there are no predictions: give a file of predictions")
         return annotations, known
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How models are scored, as `evaluate` takes it."""
+
+    plausibility: PlausibilityName = None
+    reliability: Reliabilities = None
+    metrics: Annotated[
+        Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")
+    ] = None
+    items: Items = "fixed"
+    missing: Missing = "error"
+    gold: GoldFile = None
+    threshold: Threshold = None
+    allow_unmixed: AllowUnmixed = False
+
+    def given(self) -> dict[str, Any]:
+        """Return what was given as arguments of `evaluate`, but the file of gold."""
+        found = {name: value for name, value in vars(self).items() if value is not None and name != "gold"}
+        found |= {name: tuple(found[name]) for name in ("reliability", "metrics") if name in found}
+        return found | {"plausibility": name_or_trace(self.plausibility)}
 
 
 def by_item(path: Path, item: str, *columns: str) -> Any:

@@ -16,17 +16,10 @@ TIERS = "Models of one tier may be equal. Tiers and places hold for all models t
 def evaluate(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
-    plausibility: _options.PlausibilityName = None,
-    reliability: _options.Reliabilities = None,
-    metrics: _options.Metrics = None,
+    scoring: _options.Scoring,
     item_features: _options.ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
-    items: _options.Items = "fixed",
-    missing: _options.Missing = "error",
-    gold: _options.GoldFile = None,
-    threshold: _options.Threshold = None,
-    allow_unmixed: _options.AllowUnmixed = False,
 ) -> ResultAnswer:
     """Score models under the uncertainty that the annotations leave about the truth, and compare them.
 
@@ -42,30 +35,32 @@ def evaluate(
     from bayesagree.io.files import read_result
     from bayesagree.metrics.registry import default_metrics
     from bayesagree.plausibility.dawid_skene._results import choice_notes
-    from bayesagree.plausibility.registry import default_posterior, record_for
+    from bayesagree.plausibility.registry import default_posterior, is_auto, record_for
 
     if source.annotations is not None and source.annotations.suffix == ".nc":
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(needed=True)
-    levels, known = tuple(reliability or (1.0,)), source.gold(gold, truth, models)
-    given = {"threshold": threshold, "gold": known}
-    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    chosen = _options.name_or_trace(plausibility)
-    weighted = options | ({} if levels == (1.0,) else {"reliability": levels})
-    record = record_for(truth, chosen if plausibility else default_posterior(truth, models, weighted).name)
-    posterior, names = record.specification, metrics or list(default_metrics(models))
-    if allow_unmixed and record.checks_chains:
-        options["allow_unmixed"] = True
-    options |= vars(sampling) | _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
-    options["metrics"] = ["roc_auc" if name == "auc" else name for name in names]
-    options |= {"items": items, "missing": missing, "plausibility": chosen}
-    options["another_annotator"] = not known and scores_another_annotator(posterior, names)
-    with _output.progress("scoring", items_to_score(posterior, truth, models, levels)) as advance:
-        tree = run(truth, models, reliability=reliability and levels, progress=advance, **options)
+    options, known = scoring.given() | vars(sampling), source.gold(scoring.gold, truth, models)
+    options |= {"gold": known} if known else {}
+    levels, chosen = options.get("reliability", (1.0,)), options["plausibility"]
+    own = {name: options[name] for name in ("threshold", "gold", "reliability") if name in options}
+    if levels == (1.0,):
+        own.pop("reliability", None)
+    record = record_for(truth, default_posterior(truth, models, own).name if is_auto(chosen) else chosen)
+    if not record.checks_chains:
+        del options["allow_unmixed"]
+    names = ["roc_auc" if name == "auc" else name for name in options.get("metrics", default_metrics(models))]
+    another = not known and scores_another_annotator(record.specification, names)
+    options |= {"metrics": names, "another_annotator": another}
+    options |= _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
+    with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:
+        tree = run(truth, models, progress=advance, **options)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
     said = " ".join(notes)
-    return _answer(tree, notes + [note for note in given_notes(truth, models, missing) if note not in said])
+    return _answer(
+        tree, notes + [note for note in given_notes(truth, models, scoring.missing) if note not in said]
+    )
 
 
 def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:

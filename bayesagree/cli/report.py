@@ -17,18 +17,11 @@ if TYPE_CHECKING:
 def report(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
+    scoring: _options.Scoring,
     annotators: _options.AnnotatorsFile = None,
     group: _options.Group = None,
-    gold: _options.GoldFile = None,
     specification: Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")] = None,
     title: Annotated[str | None, Option(help="Title of the page.")] = None,
-    plausibility: _options.PlausibilityName = None,
-    reliability: _options.Reliabilities = None,
-    metrics: _options.Metrics = None,
-    items: _options.Items = "fixed",
-    missing: _options.Missing = "error",
-    threshold: _options.Threshold = None,
-    allow_unmixed: _options.AllowUnmixed = False,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> Answer:
     """Write one self-contained HTML report, for readers without Bayesian training.
@@ -50,11 +43,9 @@ def report(
     beside: dict[str, Any] = {"source": _origin(source)}
     how, total = vars(sampling), None
     if truth.kind != "comparisons":
-        given: Any = {"items": items, "threshold": threshold, "missing": missing, "allow_unmixed": allow_unmixed}
-        given |= {"reliability": tuple(reliability or ()), "metrics": tuple(metrics or ())}
-        settings = ReportSettings(_options.name_or_trace(plausibility), **given, **how).fitting(truth, models)
+        settings = ReportSettings(**scoring.given(), **how).fitting(truth, models)
         how, people = vars(settings), source.features(annotators)
-        beside |= {"annotators": people, "gold": source.gold(gold, truth)}
+        beside |= {"annotators": people, "gold": source.gold(scoring.gold, truth)}
         if group is not None:
             beside["groups"] = _options.groups_of(truth, people, group)
         if specification is not None:
@@ -67,7 +58,7 @@ def report(
         write_report(data, output, title=title)
     echo(f"{output} is written; open it in a browser.", err=True)
     if "plausibility" in how:
-        how |= {"plausibility": plausibility or data.settings.record.name}
+        how |= {"plausibility": scoring.plausibility or data.settings.record.name}
     listed = Table("warnings", [{"warning": text} for text in data.warnings], most=0)
     rows = [{"output": str(output), "version": data.version} | how]
     return Answer([Table("settings", rows, most=0), listed], sentences(data))
