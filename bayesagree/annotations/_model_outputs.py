@@ -8,7 +8,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.annotations._columns import cell_place, float_values, matrix_axes, objects, pandas_frame
+from bayesagree.annotations._columns import (
+    axis_names,
+    cell_place,
+    float_values,
+    matrix_axes,
+    names_array,
+    objects,
+    pandas_frame,
+)
 from bayesagree.errors import InputError, as_python, place_of, say, shorten
 
 
@@ -30,7 +38,7 @@ class Output(NamedTuple):
     ) -> Self:
         """Read a vector, a matrix, a series or a data frame; `items` and `labels` name what has no names."""
         if isinstance(given, pd.Series):
-            given = given.to_frame()
+            given, labels = given.to_frame(), None
         elif hasattr(given, "columns"):
             given, items, labels = by_item(given, items), None, None
         elif np.ndim(given) == 1:
@@ -45,6 +53,21 @@ class Output(NamedTuple):
         cells = float_values(self.cells.ravel(), lambda cell: f"{place_of(model=model)}, {place(cell)}", role)
         return self._replace(cells=cells.reshape(self.cells.shape))
 
+    def of_two(self, labels: Sequence[Any] | None, model: Any) -> Self:
+        """Return both columns of scores that are one probability of the positive label for each item."""
+        names = [0, 1] if labels is None else list(labels)
+        if len(names) != 2:
+            raise InputError(
+                f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}"
+            )
+        if ((self.cells < 0) | (self.cells > 1)).any():
+            raise InputError(
+                f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; "
+                "give other scores as one column for each label"
+            )
+        both = np.concatenate([1 - self.cells, self.cells], axis=1)
+        return self._replace(cells=both, columns=names_array(names, "label"))
+
 
 def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
     """Return a table with its items as index: its column `item`, the index it has, else the names in `items`."""
@@ -53,29 +76,7 @@ def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
         return frame.set_index("item")
     if items is None or not isinstance(frame.index, pd.RangeIndex):
         return frame
-    if len(items) != len(frame):
-        raise InputError(f"there are {len(items)} item names for {len(frame)} rows; give one name each")
-    return frame.set_axis(pd.Index(list(items)), axis=0)
-
-
-def of_two(scores: Any, labels: Sequence[Any] | None, model: Any) -> Any:
-    """Return both columns of scores that are one probability of the positive label for each item."""
-    if isinstance(scores, pd.DataFrame) or np.ndim(scores) != 1 or np.size(scores) == 0:
-        return scores
-    names = [0, 1] if labels is None else list(labels)
-    if len(names) != 2:
-        raise InputError(
-            f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}"
-        )
-    values = np.asarray(scores)
-    positive = float_values(values, lambda k: f"model {model!r}, item number {k}", "score")
-    if ((positive < 0) | (positive > 1)).any():
-        raise InputError(
-            f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; give "
-            "other scores as one column for each label"
-        )
-    both = np.stack([1 - positive, positive], axis=1)
-    return pd.DataFrame(both, index=scores.index, columns=names) if isinstance(scores, pd.Series) else both
+    return frame.set_axis(axis_names(items, len(frame), "item"), axis=0)
 
 
 def stacked(models: NDArray[Any], outputs: Sequence[Output], *roles: str) -> NDArray[Any]:
@@ -92,11 +93,8 @@ def numbers_of(model: Any, given: Any, items: Sequence[Any] | None) -> tuple[Out
 
     Numbers rise along the levels, which lie between 0 and 1.
     """
-    whose, output = (
-        place_of(model=model),
-        Output.of(given, items, None, model, "sample").numbers(model, "number"),
-    )
-    values, known, columns = output
+    whose, output = place_of(model=model), Output.of(given, items, None, model, "sample")
+    values, known, columns = output = output.numbers(model, "number")
     if (bad := np.isinf(values).any(axis=1)).any():
         raise InputError(f"{whose}: {place_of(item=known[bad][0])} has an infinite number")
     levels = (np.arange(columns.size) + 0.5) / columns.size

@@ -109,8 +109,9 @@ class Predictions(Categorical, Displayed):
         """
         scores = _by_model(scores, name)
         models = names_array(list(scores), "model")
-        given = [Output.of(outputs.of_two(table, labels, m), items, labels, m) for m, table in scores.items()]
-        read = [one.numbers(m, "score") for m, one in zip(scores, given)]
+        read = [Output.of(table, items, labels, m).numbers(m, "score") for m, table in scores.items()]
+        given = zip(scores.items(), read)
+        read = [one.of_two(labels, m) if np.ndim(table) == 1 else one for (m, table), one in given]
         array, (_, items_, labels_) = outputs.stacked(models, read, "item", "label"), read[0]
         outputs.check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)

@@ -232,12 +232,10 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
             f"contents has no column {item!r}; it has {shorten(table.columns)}: name it with {say('item')}"
         )
     rows = table.rename(columns={item: "item"}).set_index("item")
-    if not rows.index.is_unique:
-        raise InputError(
-            f"item {rows.index[rows.index.duplicated()][0]!r} has two rows in contents; an item is one row"
-        )
-    if not wanted.isin(rows.index).all():
-        raise InputError(f"item {wanted[~wanted.isin(rows.index)].tolist()[0]!r} has no row in contents")
+    number: Any = rows.index.value_counts().reindex(wanted, fill_value=0)
+    if (number != 1).any():
+        what = number.index[number != 1][0]
+        raise InputError(f"item {what!r} has {number[what]} rows in contents; an item has one")
     return rows.loc[wanted.tolist()].reset_index()
 
 

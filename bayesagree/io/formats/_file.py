@@ -13,6 +13,7 @@ import pandas as pd
 from bayesagree.annotations._words import named_columns
 from bayesagree.errors import InputError, opening, require_file
 from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
+from bayesagree.io.formats._guess import Columns
 from bayesagree.io.tables import arrow_frame, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
@@ -32,7 +33,7 @@ class File:
     """One export: a path, or a table that is in memory already."""
 
     def __init__(self, source: Any) -> None:
-        self.names: Any = None  # of columns, as the user gives them
+        self.names = Columns()  # as the user gives them
         self.path = Path(source) if isinstance(source, str | Path) else None
         self._given = None if self.path is not None else _frame(source)
         if self.path is not None:

@@ -19,11 +19,12 @@ def read(file: File, question: str | None) -> Found:
             found.left_out["failed samples"] += 1
             continue
         item = sample["id"] if epochs == 1 else f"{sample['id']} (epoch {sample.get('epoch', 1)})"
-        kept = [one["answer"] for one in (sample.get("scores") or {}).values() if one.get("answer") is not None]
+        scores = sample.get("scores") or {}
+        kept = [one["answer"] for one in scores.values() if one.get("answer") is not None]
         if kept:
             found.outputs.append((system, sample["id"], kept[0], None))
             found.runs.append(sample.get("epoch", 1))
-        for judge, score in (sample.get("scores") or {}).items():
+        for judge, score in scores.items():
             for question_, who, value in _values(judge, score.get("value")):
                 if isinstance(value, float) and value != value:
                     found.left_out["samples that were not scored"] += 1

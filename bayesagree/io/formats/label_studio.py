@@ -25,14 +25,16 @@ def recognise(file: File) -> bool:
 
 def read(file: File, question: str | None) -> Found:
     """Read tasks; cancelled and empty annotations are left out, ground-truth annotations are gold."""
-    found, readers, (of_item, of_person) = Found(), {}, _named(file)
+    found, readers, data = Found(), {}, {}
     for task in file.json:
-        item = _item(task, of_item)
+        field = file.names.item
+        item = task["id"] if field == "item" else task["data"][field]
+        data[item] = task.get("data", {})
         for annotation in task.get("annotations", ()):
             if annotation.get("was_cancelled"):
                 found.left_out["cancelled annotations"] += 1
                 continue
-            who = _name(annotation.get("completed_by"), of_person)
+            who = _name(annotation.get("completed_by"), file.names.annotator)
             readers[item, who] = None
             answers, spans = _answers(annotation, found)
             if spans:
@@ -53,10 +55,10 @@ def read(file: File, question: str | None) -> Found:
         del found.left_out[NOTHING]  # they marked nothing
         marked = {row[1:3] for row in found.spans}
         found.spans += [("", *who, None, None, None) for who in readers if who not in marked]
-    compared = bool(found.answers) and all(value in PAIRWISE for *_, value in found.answers)
-    data = {_item(task, of_item): task.get("data", {}) for task in file.json} if compared else {}
-    sides = {item: sides_of(fields) for item, fields in data.items()}
-    if compared and all(sides.values()):
+    if found.answers and all(value in PAIRWISE for *_, value in found.answers):
+        sides = {item: sides_of(fields) for item, fields in data.items()}
+        if not all(sides.values()):
+            return found
         models = {item: [data[item][side] for side in pair or ()] for item, pair in sides.items()}
         rows = [(*models[item], item, who, value) for _, item, who, value in found.answers]
         table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"])
@@ -65,20 +67,10 @@ def read(file: File, question: str | None) -> Found:
     return found
 
 
-def _named(file: File) -> tuple[Any, Any]:
-    """Fields that the user names for the item, in a task's data, and for the annotator; None where none is named."""
-    item, annotator = ("item", None) if file.names is None else (file.names.item, file.names.annotator)
-    return None if item == "item" else item, None if annotator == "annotator" else annotator
-
-
-def _item(task: Any, field: str | None) -> Any:
-    return task["id"] if field is None else task["data"][field]
-
-
 def _name(who: Any, field: str | None) -> Any:
     if not isinstance(who, dict):
         return who
-    return who.get("id", who.get("email")) if field is None else who[field]
+    return who.get("id", who.get("email")) if field == "annotator" else who[field]
 
 
 def _answers(annotation: Any, found: Found) -> tuple[list[tuple[str, Any]], list[tuple[Any, ...]]]:
@@ -86,9 +78,6 @@ def _answers(annotation: Any, found: Found) -> tuple[list[tuple[str, Any]], list
     answers, spans = [], []
     for region in annotation.get("result", ()):
         kind, value = region.get("type"), region.get("value", {})
-        if kind == "choices" and kind in value:  # most annotations are nothing else
-            answers.append((region["from_name"], value[kind]))
-            continue
         if kind == "labels" and {"start", "end", "labels"} <= value.keys():
             spans += [(region["from_name"], value["start"], value["end"], label) for label in value["labels"]]
             continue
