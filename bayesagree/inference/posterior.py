@@ -250,10 +250,6 @@ class ItemPosterior(Posterior):
         """Return the arguments of the model, for the settings of a result."""
         return {name: getattr(self, name) for name in self.arguments()}
 
-    def categories(self, annotations: Any) -> NDArray[Any]:
-        """Return the names on the axis of full plausibilities."""
-        return annotations.categories
-
     def coords(self, problem: Any) -> dict[str, Any]:
         """Return names on axes of its own, beyond items and labels."""
         return {}
@@ -261,7 +257,7 @@ class ItemPosterior(Posterior):
     def variables(self, annotations: Any, request: Request) -> Kinds:
         """Return the variables to keep."""
         if request.top_labels is None:
-            return {"plausibility": ({"category": self.categories(annotations).size}, np.float64)}
+            return {"plausibility": ({"category": annotations.categories.size}, np.float64)}
         n_labels = annotations.categories.size
         return {"top_label": ({"rank": check_depth(request.top_labels, n_labels)}, label_dtype(n_labels))}
 
@@ -275,13 +271,6 @@ class ItemPosterior(Posterior):
         """Return the way out where chains disagree."""
         return f"raise draws={request.draws} or sampler={{'tune': ...}}"
 
-    def labelled(self, drawn: Drawn, depth: int) -> DrawBlock:
-        """Return drawn plausibilities or best labels in the form that metrics take."""
-        if (top := drawn.values.get("top_label")) is not None:
-            return DrawBlock(drawn.items, top, drawn.diagnostics)
-        values = drawn.values["plausibility"]
-        return DrawBlock(drawn.items, best_labels(values, depth), drawn.diagnostics, values)
-
     def blocks(
         self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
     ) -> Stream:
@@ -291,15 +280,32 @@ class ItemPosterior(Posterior):
         kept = replace(request, top_labels=None if plausibility else depth, client=None)
         problem = self.problem(annotations)
         drawer = self.drawer(problem, kept)
-        n_items, random_seed = annotations.items.size, request.random_seed
-        blocks = schedule.draw(lambda items, rng: self.labelled(drawer(items, rng), depth), n_items, random_seed)
+
+        def labelled(items: slice, rng: np.random.Generator) -> DrawBlock:
+            drawn = drawer(items, rng)
+            top, values = drawn.values.get("top_label"), drawn.values.get("plausibility")
+            best = best_labels(np.asarray(values), depth) if top is None else top
+            return DrawBlock(drawn.items, best, drawn.diagnostics, values if top is None else None)
+
+        blocks = schedule.draw(labelled, annotations.items.size, request.random_seed)
         return Stream(blocks, {}, self.diagnostics(problem, request))
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Draw a result by the fast engine or by NUTS."""
         engine = one_of(request.engine or self.engine, "engine", (self.engine, "nuts"))
         variables = self.variables(annotations, request)
-        _check_size(annotations.items.size, variables, request)
+        # The variables of one posterior share their shape.
+        last, n_items = next(iter(variables.values()))[0], annotations.items.size
+        fewer = (
+            "pass top_labels=L to keep only the L best labels of each draw"
+            if "category" in last
+            else "use fewer draws"
+        )
+        check_size(
+            {"chain": request.chains, "draw": request.draws, "item": n_items, **last},
+            sum(np.dtype(dtype).itemsize for _, dtype in variables.values()),
+            f"{fewer}, or evaluate(), which streams",
+        )
         problem = self.problem(annotations)
         groups, sampler = self.known(problem, request), ""
         if engine == "nuts":
@@ -309,18 +315,17 @@ class ItemPosterior(Posterior):
             values = self.from_nuts(sampled, problem, request)
             groups["sample_stats"], sampler = sampler_stats(sampled), sampled.attrs["sampler"]
         else:
-            values = self._fast_draws(annotations.items.size, problem, variables, request)
+            values = self._fast_draws(n_items, problem, variables, request)
         kept = {name: (("chain", "draw", "item", *last), values[name]) for name, (last, _) in variables.items()}
         groups["posterior"] = groups.get("posterior", {}) | kept
         if "r_hat" in values:
             warn_not_converged(annotations.items, values["r_hat"], self.advice(request))
             worst = {name: (("item",), values[name]) for name in ("r_hat", "ess")}
             groups["diagnostics"] = groups.get("diagnostics", {}) | worst
-        labels = self.categories(annotations) if request.top_labels is None else annotations.categories
         coords = {
             "item": annotations.items,
             "rank": np.arange(1, (request.top_labels or 0) + 1),
-            "category": category_axis(labels, getattr(annotations, "has_order", False)),
+            "category": category_axis(annotations.categories, getattr(annotations, "has_order", False)),
         }
         return result_tree(
             groups,
@@ -353,13 +358,3 @@ class ItemPosterior(Posterior):
                 for name, values in zip(("r_hat", "ess"), block.diagnostics.T):
                     kept.setdefault(name, np.full(n_items, np.nan))[block.items] = values
         return kept
-
-
-def _check_size(n_items: int, variables: Kinds, request: Request) -> None:
-    """Refuse a result that would not fit; the variables of one posterior share their shape."""
-    last = next(iter(variables.values()))[0]
-    sizes = {"chain": request.chains, "draw": request.draws, "item": n_items, **last}
-    itemsize = sum(np.dtype(dtype).itemsize for _, dtype in variables.values())
-    some = "pass top_labels=L to keep only the L best labels of each draw"
-    fewer = some if "category" in last else "use fewer draws"
-    check_size(sizes, itemsize, f"{fewer}, or evaluate(), which streams")

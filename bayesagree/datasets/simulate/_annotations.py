@@ -77,17 +77,15 @@ def ratings(
     if not -1 < phi < 1:
         raise InputError(f"phi={phi!r} must lie between -1 and 1")
     rng = np.random.default_rng(seed_sequence(random_seed))
-    mean = rng.beta(*item_mean, n) if isinstance(item_mean, tuple) else np.broadcast_to(item_mean, (n,))
+    mean = rng.beta(*item_mean, n) if isinstance(item_mean, tuple) else np.full(n, item_mean, float)
     precision = 2 * (1 - np.log2(1 - phi))
-    smallest = 1e-300
-    a, b = np.maximum(mean * precision, smallest), np.maximum((1 - mean) * precision, smallest)
-    x = rng.beta(a[:, None], b[:, None], (n, r))
+    a, b = np.maximum(np.stack([mean, 1 - mean])[:, :, None] * precision, 1e-300)
+    x = rng.beta(a, b, (n, r))
     if n_levels is None:
-        seen = Ratings.from_matrix(x, scale=(0, 1))
-    else:
-        k = positive_int(n_levels, "n_levels")
-        seen = Ratings.from_matrix(np.minimum(np.floor(x * k), k - 1) + 1, scale=(1, k), step=1)
-    return SimulatedRatings(seen, float(phi), np.asarray(mean, dtype=np.float64))
+        return SimulatedRatings(Ratings.from_matrix(x, scale=(0, 1)), float(phi), mean)
+    k = positive_int(n_levels, "n_levels")
+    seen = Ratings.from_matrix(np.minimum(np.floor(x * k), k - 1) + 1, scale=(1, k), step=1)
+    return SimulatedRatings(seen, float(phi), mean)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,8 +172,9 @@ def crowd_labels(
     given = categories(rng, confusion[annotator, read])
     order = np.lexsort((annotator, item))
     item, annotator, given = (column[order].astype(np.int32) for column in (item, annotator, given))
-    once = np.broadcast_to(np.int64(1), item.shape)
-    labels = Labels(np.arange(n), np.arange(j), item, annotator, np.arange(k), given, once)
+    labels = Labels(
+        np.arange(n), np.arange(j), item, annotator, np.arange(k), given, np.ones(item.size, np.int64)
+    )
     return CrowdLabels(labels, truth, share, np.asarray(confusion), plausibility)
 
 
@@ -241,11 +240,10 @@ def rankings(
     plausibility = np.exp(log_worth)
     order = np.argsort(np.log(rng.standard_exponential((*shapes, k))) - log_worth[:, None], axis=-1)
     block = np.full((len(sizes), k), -1)
-    for p, pattern in enumerate(sizes):
-        block[p, : sum(pattern)] = np.repeat(np.arange(len(pattern)), pattern)
+    for own, pattern in zip(block, sizes):
+        own[: sum(pattern)] = np.repeat(np.arange(len(pattern)), pattern)
     rank = block[rng.integers(len(sizes), size=shapes)]
-    item, annotator, place = np.nonzero(rank >= 0)
-    at = item, annotator, place
+    item, annotator, _ = at = np.nonzero(rank >= 0)
     table = pd.DataFrame({"item": item, "annotator": annotator, "label": order[at], "rank": rank[at]})
     truth = xr.DataArray(plausibility, {"item": np.arange(shapes[0]), "category": np.arange(k)})
     return RankedTestSet(truth, Rankings.from_long(table, labels=np.arange(k).tolist()))
