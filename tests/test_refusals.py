@@ -71,7 +71,7 @@ REFUSED = {
     "annotators: switching without confusion": (lambda: ba.predictive.annotator_checks.label_switching(crowd()), "confusion=True"),
     "reliability: equal values": (lambda: ba.predictive.reliability_curve(VOTES, [1, 1]), "one or several different numbers"),
     "reliability: one annotator an item": (lambda: ba.predictive.reliability_curve(VOTES.select([0])), "nobody can be predicted"),
-    "reliability: of no such model": (lambda: ba.predictive.reliability_curve(VOTES, plausibility="dawid_skene"), "has no reliability curve"),
+    "reliability: of no such model": (lambda: ba.predictive.reliability_curve(VOTES, plausibility="dawid_skene"), "has no reliability curve of Labels; 'dirichlet' takes Labels"),
     "evaluate: weights of a crowd model": (lambda: ba.evaluate(VOTES, SOFT, plausibility="dawid_skene", reliability=2), "leave reliability at 1"),
     "crowdtruth: nobody": (lambda: ba.subjective.crowdtruth(NOBODY), "do not say whose they are"),
     "disagreement: ties by no rule": (lambda: ba.subjective.disagreement_rate(VOTES, ties="no"), "ties='no' is not one of"),

@@ -102,8 +102,8 @@ class MetricRecord:
         The best value, where it is neither end of the range.
     undefined
         Condition under which the metric is undefined (used in the NaN warning).
-    default, always_numbered
-        Its number where the name has none, and whether its own name then shows it.
+    default
+        Its number where the name has none.
     number
         Type of its number.
     by_user
@@ -125,7 +125,6 @@ class MetricRecord:
     best: float | None = None
     undefined: str = ""
     default: float | None = None
-    always_numbered: bool = True
     number: type = int
     by_user: bool = False
     runs: bool = False
@@ -368,7 +367,7 @@ RECORDS = [
         higher_is_better=False),
     MetricRecord("expected_calibration_error_{}", "expected calibration error",
         "mean distance of confidence and accuracy in {k} bins of confidence",
-        CALIBRATION, needs="probabilities", higher_is_better=False, default=10, always_numbered=False),
+        CALIBRATION, needs="probabilities", higher_is_better=False, default=10),
     MetricRecord("roc_auc", "ROC AUC",
         "probability that an item with the last of two labels has the higher score for it",
         Whole(curves.one_against_rest), needs="scores", two_labels=True, undefined="all items have the same label"),

@@ -93,12 +93,7 @@ class Metric:
     @property
     def name(self) -> str:
         """The name with its number and label."""
-        record = self.record
-        if record.default == self.number and not record.always_numbered:
-            pattern = record.pattern.replace("_{}", "")
-        else:
-            pattern = record.pattern.replace("{}", "" if self.number is None else f"{self.number:g}")
-        return pattern.replace("{label}", self.label or "")
+        return self._filled(self.record.pattern.replace("{}", "{k}"))
 
     @property
     def title(self) -> str:

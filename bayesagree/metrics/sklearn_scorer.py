@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -47,7 +47,26 @@ class Scorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, votes: ArrayLike | None = None) -> float:
         """Return the score of an estimator on these items."""
-        truth, items, labels = self._known(X, y) if votes is None else self._voted(votes)
+        if (self._truth is None) == (votes is None):
+            raise InputError(
+                "a scorer has a truth, make_scorer(metric, truth), or gets votes in each call: make_scorer(metric, "
+                "labels=[...]).set_score_request(votes=True) and params={'votes': counts} with "
+                "sklearn.set_config(enable_metadata_routing=True)"
+            )
+        truth: Any = self._truth
+        if votes is not None:
+            counted = Labels.from_counts(votes, labels=self._labels)
+            truth, items = dirichlet(counted, random_seed=self._seed), counted.items.tolist()
+        else:
+            tables = [table for table in (X, y) if isinstance(table, pd.DataFrame | pd.Series)]
+            if not tables:
+                raise InputError(
+                    "the items have no names: pass X as a data frame, or y as a series, indexed by item"
+                )
+            items = tables[0].index.tolist()
+            truth = of_items(truth, items)
+        named = truth["category"] if isinstance(truth, xr.DataArray) else names_of(truth, "category")
+        labels = np.asarray(named).tolist()
         if hasattr(estimator, "predict_proba"):
             # A label that the estimator has never seen has probability zero.
             table = pd.DataFrame(estimator.predict_proba(X), columns=estimator.classes_).reindex(columns=labels)
@@ -56,23 +75,6 @@ class Scorer:
             given = Predictions.from_labels(estimator.predict(X), items=items, labels=labels)
         values = score(truth, given, self._metric, random_seed=self._seed, truth_is=self._truth_is)
         return float(values.mean() if values.attrs["higher_is_better"] else -values.mean())
-
-    def _known(self, X: Any, y: Any) -> tuple[Truth, list[Any], list[Any]]:
-        if self._truth is None:
-            raise InputError(
-                "the scorer has no truth and got no votes: set_score_request(votes=True) and params={'votes': counts} "
-                "with sklearn.set_config(enable_metadata_routing=True), or make_scorer(metric, truth)"
-            )
-        items = _items(X, y)
-        return of_items(self._truth, items), items, _categories(self._truth).tolist()
-
-    def _voted(self, votes: ArrayLike) -> tuple[Truth, list[Any], list[Any]]:
-        if self._labels is None:
-            raise InputError(
-                "the scorer has a truth and got votes too; make_scorer(metric, labels=[...]) reads votes"
-            )
-        counted = Labels.from_counts(votes, labels=self._labels)
-        return dirichlet(counted, random_seed=self._seed), counted.items.tolist(), counted.categories.tolist()
 
 
 def make_scorer(
@@ -141,17 +143,3 @@ def make_scorer(
             "make_scorer takes a truth, or the labels of the votes that each call of the scorer gets"
         )
     return Scorer(metric, truth, labels, truth_is, seed_sequence(random_seed))
-
-
-def _items(X: Any, y: Any) -> list[Any]:
-    """Return the names of the items that are tested."""
-    for table in (X, y):
-        if isinstance(table, pd.DataFrame | pd.Series):
-            return table.index.tolist()
-    raise InputError("the items have no names: pass X as a data frame, or y as a series, indexed by item")
-
-
-def _categories(truth: Truth) -> NDArray[Any]:
-    if isinstance(truth, xr.DataArray):
-        return np.asarray(truth["category"])
-    return names_of(truth, "category")

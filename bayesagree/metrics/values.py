@@ -108,11 +108,8 @@ class Drawn:
 
 def top(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
     """Whether the true label is among the k best."""
-    best = given.best[:, :k].astype(drawn.label.dtype)
-    hit = drawn.label == best[:, :1]
-    for rank in range(1, k):
-        hit |= drawn.label == best[:, rank, None]
-    return hit
+    best = given.best.astype(drawn.label.dtype)
+    return np.logical_or.reduce([drawn.label == best[:, rank, None] for rank in range(k)])
 
 
 def right(drawn: Drawn, given: Given) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ from bayesagree.inference.multisets import distinct
 from bayesagree.inference.predictive import HeldOut, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.registry import POSTERIORS, PosteriorRecord
+from bayesagree.plausibility.registry import POSTERIORS
 
 CI_PROB = 0.95
 # Half a decade apart, and from hardly any weight to hardly any prior.
@@ -109,7 +109,7 @@ def reliability_curve(
     (1.0, [-0.49, -0.26, -0.28])
     """
     annotations = as_annotations(annotations)
-    record, held_out = _held_out(annotations, plausibility)
+    name, held_out = _held_out(annotations, plausibility)
     levels = np.asarray(GRID if reliabilities is None else reliabilities, dtype=np.float64)
     if levels.ndim != 1 or levels.size == 0 or np.unique(levels).size != levels.size:
         raise InputError(f"reliabilities={reliabilities!r} must be one or several different numbers")
@@ -119,21 +119,19 @@ def reliability_curve(
     root = seed_sequence(random_seed)
     scores = held_out(annotations, levels, **options)
     rng = np.random.default_rng(stream_apart(root, "item weights"))
-    return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, record.name)
+    return _curve(scores, levels, observed, positive_int(replicates, "replicates"), rng, name)
 
 
-def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple[PosteriorRecord, HeldOut]:
-    known = [record for record in POSTERIORS.values() if record.held_out]
-    if plausibility is not None:
-        known = [record for record in known if record.name == plausibility]
-        if not known:
-            names = ", ".join(name for name, record in POSTERIORS.items() if record.held_out)
-            raise InputError(f"plausibility={plausibility!r} has no reliability curve; use one of {names}")
-    for record in known:
-        if record.held_out and isinstance(annotations, record.annotations):
-            return record, record.held_out
-    takes = ", ".join(f"plausibility={record.name!r} takes {record.annotations.__name__}" for record in known)
-    raise InputError(f"{takes}, these are {type(annotations).__name__}")
+def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple[str, HeldOut]:
+    """Return the posterior that a curve is of, and its scores."""
+    known = {name: record for name, record in POSTERIORS.items() if record.held_out}
+    for name, record in known.items():
+        if record.held_out and plausibility in (None, name) and isinstance(annotations, record.annotations):
+            return name, record.held_out
+    takes = ", ".join(f"{name!r} takes {record.annotations.__name__}" for name, record in known.items())
+    raise InputError(
+        f"plausibility={plausibility!r} has no reliability curve of {type(annotations).__name__}; {takes}"
+    )
 
 
 def _curve(
