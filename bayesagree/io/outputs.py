@@ -22,14 +22,7 @@ Tool = Literal["label_studio", "table"]
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
-def write_table(
-    result: Any,
-    path: str | Path,
-    *,
-    group: str = "posterior",
-    ci_prob: float = 0.95,
-    formulas: Literal["escape", "keep"] = "escape",
-) -> None:
+def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_prob: float = 0.95) -> None:
     r"""Write a table or a result as CSV, TSV, Parquet or JSON Lines; whole or not at all.
 
     Parameters
@@ -37,14 +30,12 @@ def write_table(
     result
         A data frame, a Dataset or DataArray (a row per cell), or a DataTree, of which `summary_table` is written.
     path
-        Ends in .csv, .tsv, .parquet or .jsonl, where a number that does not exist is null.
+        Ends in .csv, .tsv, .parquet or .jsonl, where a number that does not exist is null. In .csv and .tsv an
+        apostrophe stands before texts that a spreadsheet would compute (``=...``, ``+...``, ``-...``, ``@...``).
     group
         Of a DataTree: which of its groups.
     ci_prob
         Of a DataTree: probability of the intervals.
-    formulas
-        Texts of a .csv or .tsv file that a spreadsheet would compute (``=...``, ``+...``, ``-...``, ``@...``, unless
-        they are numbers): ``"escape"`` puts an apostrophe before them and warns, ``"keep"`` writes them as they are.
 
     Raises
     ------
@@ -69,10 +60,9 @@ def write_table(
     >>> io.read_table(path).columns.tolist()
     ['variable', 'item', 'category', 'value', 'sd', 'lower', 'upper', 'ci_kind', 'ci_prob']
     """
-    one_of(formulas, "formulas", ("escape", "keep"))
     table, path = _table(result, group, ci_prob), Path(path)
     require_table(path)
-    if path.suffix in (".csv", ".tsv") and formulas == "escape":
+    if path.suffix in (".csv", ".tsv"):
         table = _without_formulas(table, path)
     with atomic_path(path) as temporary:
         _WRITERS[path.suffix](table, temporary)
@@ -100,7 +90,7 @@ def _without_formulas(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         return table
     warn(
         f"{str(path)!r}: a spreadsheet would compute {shorten(found)}: an apostrophe stands before them; "
-        "formulas='keep' writes them as they are, and .parquet and .jsonl files have no formulas"
+        ".parquet and .jsonl files keep them as they are"
     )
     return made
 

@@ -155,17 +155,12 @@ def _require_even_rows(path: Path, dialect: Dialect, width: int) -> None:
             )
 
 
-def _arrow(path: Path) -> pd.DataFrame:
-    """Read Parquet, Feather (which begins with a magic word) or a stream, as `datasets` keeps its rows."""
+def _parquet(path: Path) -> pd.DataFrame:
     require_arrow(path)
-    from pyarrow import ipc, parquet
+    from pyarrow import parquet
 
-    content, what = content_of(path), "Parquet" if path.name.removesuffix(".gz").endswith("parquet") else "Arrow"
-    with opening(path, f"{what} file"):
-        if what == "Parquet":
-            return arrow_frame(parquet.read_table(io.BytesIO(content)))
-        read = ipc.open_file if content.startswith(b"ARROW1") else ipc.open_stream
-        return arrow_frame(read(content).read_all())
+    with opening(path, "Parquet file"):
+        return arrow_frame(parquet.read_table(io.BytesIO(content_of(path))))
 
 
 def _excel(path: Path) -> pd.DataFrame:
@@ -209,11 +204,9 @@ def _objects(path: Path) -> pd.DataFrame:
 _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": lambda path: _delimited(path, None),
     ".tsv": lambda path: _delimited(path, "\t"),
-    ".parquet": _arrow,
+    ".parquet": _parquet,
     ".jsonl": _objects,
     ".ndjson": _objects,
-    ".arrow": _arrow,
-    ".feather": _arrow,
     ".xlsx": _excel,
 }
 

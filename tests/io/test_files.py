@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import xarray as xr
 from _paths import ROOT
@@ -30,18 +29,9 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "csv": lambda path: TABLE.to_csv(path, index=False),
     "tsv": lambda path: TABLE.to_csv(path, index=False, sep="\t"),
     "parquet": lambda path: TABLE.to_parquet(path),
-    "feather": lambda path: TABLE.to_feather(path),
-    "arrow": lambda path: write_stream(path),
     "jsonl": lambda path: TABLE.to_json(path, orient="records", lines=True),
     "ndjson": lambda path: TABLE.to_json(path, orient="records", lines=True),
 }
-
-
-def write_stream(path: Path) -> None:
-    """Write an Arrow stream, as `datasets` keeps its rows."""
-    content = pa.Table.from_pandas(TABLE)
-    with pa.ipc.new_stream(path, content.schema) as stream:
-        stream.write_table(content)
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:

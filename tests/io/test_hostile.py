@@ -76,16 +76,6 @@ def test_tables_of_arrow_are_validated_before_use(tmp_path):
     table = pa.table({"item": [1, 2], "annotator": ["x", "x"], "label": text})
     with pytest.raises(InputError, match=r"not a whole Arrow table"):
         ba.read_annotations(table)
-    good = pa.table({"item": [1, 2], "annotator": ["x", "x"], "label": ["ab", "ab"]})
-    for name, writer in (("t.feather", pa.ipc.new_file), ("t.arrow", pa.ipc.new_stream)):
-        with writer(tmp_path / name, good.schema) as stream:
-            stream.write_table(good)
-        content = (tmp_path / name).read_bytes()
-        wrong = np.array([0, 2, 4], np.int32).tobytes()
-        assert wrong in content
-        (tmp_path / name).write_bytes(content.replace(wrong, np.array([0, 2, 2**30], np.int32).tobytes()))
-        with pytest.raises(InputError, match=rf"{name}.*not a whole Arrow file"):
-            ba.read_annotations(tmp_path / name)
 
 
 @pytest.mark.parametrize("where", ["circle", "link", "other file", "two names"])
@@ -143,15 +133,11 @@ FORMULAS = ["=1+1", "@x", "-cmd|' /C calc'!A0", "+A1", "\t=1"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv"])
-def test_formulas_are_escaped_or_kept(tmp_path, ending):
+def test_formulas_are_escaped(tmp_path, ending):
     path = tmp_path / f"f.{ending}"
     table = pd.DataFrame({"item": [*FORMULAS, "-1.5", "+2e3", "a=b"], "n": [-1.0] * 8})
     with pytest.warns(UserWarning, match=r"a spreadsheet would compute '=1\+1', '@x'"):
         ba.io.write_table(table, path)
     assert io.read_table(path)["item"].tolist() == [f"'{text}" for text in FORMULAS] + ["-1.5", "+2e3", "a=b"]
-    ba.io.write_table(table, path, formulas="keep")
-    assert io.read_table(path)["item"].tolist() == table["item"].tolist()
     ba.io.write_table(table, tmp_path / "f.jsonl")
     assert io.read_table(tmp_path / "f.jsonl")["item"].tolist() == table["item"].tolist()
-    with pytest.raises(InputError, match="formulas='no' is not one of"):
-        ba.io.write_table(table, path, formulas="no")

@@ -1,7 +1,7 @@
 """20,000 files with a few changed bytes, of all formats: a sentence or a reading, and of text tables the right one.
 
-A crash, a loop or an error of a library below fails. Tables are read by Python's own csv and json, by Polars (Parquet,
-Feather) and by h5py (netCDF) as well: where both read, they read the same annotations or numbers. The bytes are new
+A crash, a loop or an error of a library below fails. Tables are read by Python's own csv and json, by Polars
+(Parquet) and by h5py (netCDF) as well: where both read, they read the same annotations or numbers. The bytes are new
 every night; a failure names the seed of its file.
 """
 
@@ -64,11 +64,11 @@ MADE = {
         "long_csv", "long_tsv", "long_jsonl", "lists_jsonl", "wide_csv",
     )
 } | {
-    "csv.gz": zipped, "parquet": columnar("t.parquet", "to_parquet"), "feather": columnar("t.feather", "to_feather"),
+    "csv.gz": zipped, "parquet": columnar("t.parquet", "to_parquet"),
     "nc": result("r.nc"),
 }  # fmt: skip
 TABLES = {
-    "long_csv": ",", "long_tsv": "\t", "long_jsonl": None, "csv.gz": ",", "parquet": "parquet", "feather": "feather",
+    "long_csv": ",", "long_tsv": "\t", "long_jsonl": None, "csv.gz": ",", "parquet": "parquet",
     "nc": "nc",
 }  # fmt: skip
 
@@ -104,10 +104,8 @@ def plain(cell):
 def independent(content, separator):
     """Read a long table by Python's own readers: a count of (item, annotator, label), None where they do not."""
     try:
-        if separator in ("parquet", "feather"):
-            rows = getattr(pl, "read_parquet" if separator == "parquet" else "read_ipc")(
-                streams.BytesIO(content)
-            ).rows()
+        if separator == "parquet":
+            rows = pl.read_parquet(streams.BytesIO(content)).rows()
             return Counter(tuple(map(plain, row)) for row in rows if row[2] is not None)
         if content[:2] == b"\x1f\x8b":
             content = gzip.decompress(content)

@@ -16,7 +16,7 @@ from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.tables import arrow_frame, read_table
 
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".arrow", ".feather", ".xlsx")
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".xlsx")
 LINES = (".jsonl", ".ndjson")
 
 # Keys below which a server's answer holds its list of objects.
