@@ -130,7 +130,7 @@ def pingouin(rng: np.random.Generator) -> Iterator[Pair]:
     names = kinds + [f"{kind}_mean" for kind in kinds]
     for name, value in zip(names, theirs["ICC"], strict=True):
         yield Pair(name.replace("icc", "ICC").replace("_", " "), value, ours[name])
-    own = icc(ratings, kind="2,1", random_seed=1).iloc[0]
+    own = icc(ratings, random_seed=1).iloc[1]
     yield Pair("ICC(2,1), lower end", theirs["CI95"].iloc[1][0], own["lower"], 0.15, "both: F ratios, posterior")
     yield Pair("Cronbach's alpha", pingouin.cronbach_alpha(pd.DataFrame(x))[0], ours["icc_consistency_mean"])
     levels = np.clip(np.round(2 * x), -3, 3)

@@ -104,36 +104,25 @@ def item_fit(
 
 
 def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
-    """Return the posterior predictive p-value of the histogram of item means.
+    """Return the posterior predictive p-value of the histogram of the means of the first `MOST_ITEMS` items.
 
     Below .01 the item means are not those of one Beta distribution (they pile up at two ends, say) and Phi is biased.
     """
-    observed, replicates = _histograms(ratings, drawn, rng)
-    expected = replicates.mean(axis=0)
-
-    def distance(histogram: Floats) -> Floats:
-        return np.sum((histogram - expected) ** 2 / (expected + 1), axis=-1)
-
-    return float((1 + np.sum(distance(replicates) >= distance(observed))) / (1 + len(replicates)))
-
-
-def _histograms(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return the histogram of the means of the first `MOST_ITEMS` items, and of a replicate for each draw."""
     item = np.cumsum(np.diff(ratings.item_index, prepend=-1) != 0) - 1
-    kept = item < MOST_ITEMS
+    kept, hyper = item < MOST_ITEMS, np.asarray(drawn.hyper)
     item = item[kept]
-    hyper: Any = drawn.hyper
-    a, b = beta_shapes(*hyper.T)
-    precision = np.exp(drawn.y)
 
     def histogram(x: Floats) -> Floats:
         return np.histogram(_moments(x, item)[0], bins=BINS, range=(0, 1))[0].astype(float)
 
-    replicates = np.empty((precision.size, BINS))
-    for k in range(precision.size):
-        mu = rng.beta(a[k], b[k], int(item[-1]) + 1)
-        replicates[k] = histogram(_replicate(ratings, mu[item], precision[k], drawn.shares[k], rng))
-    return histogram(_coarse(ratings, ratings.unit()[kept])), replicates
+    draws = zip(*beta_shapes(*hyper.T), np.exp(drawn.y), drawn.shares)
+    replicates = np.stack([
+        histogram(_replicate(ratings, rng.beta(a, b, item[-1] + 1)[item], precision, shares, rng))
+        for a, b, precision, shares in draws
+    ])  # fmt: skip
+    every = np.vstack([histogram(_coarse(ratings, ratings.unit()[kept])), replicates])
+    distance = ((every - replicates.mean(axis=0)) ** 2 / (replicates.mean(axis=0) + 1)).sum(axis=1)
+    return float((distance >= distance[0]).mean())
 
 
 def _replicate(

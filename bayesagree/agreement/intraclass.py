@@ -25,7 +25,7 @@ import scipy as sp
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -65,88 +65,68 @@ class VarianceComponents:
 
     def log_likelihood(self, share: float, shares: Floats) -> Floats:
         """Return the log restricted likelihood of one share of items and several of annotators."""
-        a, (spread, one, rest) = share / (1 - share), self._contrasts(share, shares)
-        return -0.5 * (
-            np.log1p(a * self.size).sum()
-            + np.log(spread).sum(axis=1)
-            + np.log(one)
-            + (self.n - 1) * np.log(rest)
-        )
+        a, b = share / (1 - share), shares / (1 - shares)
+        _, value, _, _, (one, _, rest) = self._freed(share, shares)
+        spread = np.log1p(b[:, None] * value).sum(axis=1) + np.log1p(a * self.size).sum()
+        return -0.5 * (spread + np.log(one) + (self.n - 1) * np.log(rest))
 
     def variances(self, shares: Floats) -> Floats:
         """Return the variances of items, annotators and errors at shares of the first two, those of the errors best."""
-        _, _, rest = self._contrasts(shares[0], shares[1:])
+        *_, (_, _, rest) = self._freed(shares[0], shares[1:])
         return rest / (self.n - 1) * self.scale**2 * np.append(shares / (1 - shares), 1.0)
 
-    def _contrasts(self, share: float, shares: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return how much annotators widen each direction, the weight of the constant, and the sum of squares left."""
-        inner, value, _, along = self._freed_of_items(share)
-        b = (shares / (1 - shares))[:, None]
-        spread = 1 + b * np.maximum(value, 0.0)
-        # Sums of squares and products of constant and ratings, freed of items and annotators.
-        one, both, two = (
-            inner[p, q] - (b / spread * along[:, p] * along[:, q]).sum(axis=1)
-            for p, q in ((0, 0), (0, 1), (1, 1))
-        )
-        return spread, one, np.maximum(two - both**2 / one, 1e-12)
+    def _freed(self, share: float, shares: Floats) -> tuple[Floats, Floats, Floats, Floats, tuple[Floats, ...]]:
+        """Free the sums of products of items, then of annotators.
 
-    def _freed_of_items(self, share: float) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return sums of products freed of items, eigenvalues and vectors of annotators, and the rest along them."""
-        a = share / (1 - share)
+        Returns how far annotators are shrunk, (share, direction), the information about each direction, the directions,
+        constant and ratings along them, and the sums left: weight of the constant, its product with the ratings, sum of
+        squares.
+        """
+        a, b = share / (1 - share), (shares / (1 - shares))[:, None]
         weight = self.of_item.multiply((a / (1 + a * self.size))[:, None])
         inner = self.cross - (self.of_item.T @ weight.tocsr()).toarray()
         value, vectors = np.linalg.eigh(inner[2:, 2:])
-        return inner, value, vectors, vectors.T @ inner[2:, :2]
-
-    def grid(self, ends: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return places on both axes, and the logarithms of the likelihood there."""
-        a, b = (low + (high - low) * (np.arange(NODES) + 0.5) / NODES for low, high in ends)
-        return a, b, np.stack([self.log_likelihood(share, b) for share in a])
+        value, along = np.maximum(value, 0.0), vectors.T @ inner[2:, :2]
+        shrunk = b / (1 + b * value)
+        one, both, two = (
+            inner[p, q] - shrunk @ (along[:, p] * along[:, q]) for p, q in ((0, 0), (0, 1), (1, 1))
+        )
+        return shrunk, value, vectors, along, (one, both, np.maximum(two - both**2 / one, 1e-12))
 
     def draws(self, rng: np.random.Generator, *, fixed: bool = False) -> tuple[Floats, Floats]:
         """Return the shares of highest likelihood, (2,), and draws, (draw, 2).
 
         With the annotators `fixed` the spread of the levels of these annotators takes the place of b.
         """
-        ends = np.array([(0.0, 1.0), (0.0, 1.0)])
-        for _ in range(3):  # towards what is not nothing
-            a, b, log = self.grid(ends)
+        low, high, middle = np.zeros((2, 1)), np.ones((2, 1)), (np.arange(NODES) + 0.5) / NODES
+        for last in (False, False, False, True):  # towards what is not nothing
+            axes, step = low + (high - low) * middle, (high - low) / NODES
+            log = np.stack([self.log_likelihood(share, axes[1]) for share in axes[0]])
             near = log > log.max() - FLAT
-            step = np.diff(ends, axis=1)[:, 0] / NODES
-            found = [
-                (axis[keep].min() - s, axis[keep].max() + s)
-                for axis, keep, s in zip((a, b), (near.any(1), near.any(0)), step)
-            ]
-            ends = np.clip(found, 0.0, 1.0)
-        a, b, log = self.grid(ends)
+            if not last:
+                ends = np.array([axis[near.any(1 - k)][[0, -1]] for k, axis in enumerate(axes)])
+                low, high = np.clip(ends[:, :1] - step, 0, 1), np.clip(ends[:, 1:] + step, 0, 1)
         mass = np.exp(log - log.max()).ravel()
-        cell = rng.choice(mass.size, DRAWS, p=mass / mass.sum())
-        step = np.diff(ends, axis=1)[:, 0] / NODES
-        drawn = np.stack([a[cell // NODES], b[cell % NODES]], axis=1) + (rng.random((DRAWS, 2)) - 0.5) * step
+        cell = np.stack(np.divmod(rng.choice(mass.size, DRAWS, p=mass / mass.sum()), NODES))
+        drawn = (np.take_along_axis(axes, cell, axis=1) + (rng.random((DRAWS, 2)).T - 0.5) * step).T
         top = np.unravel_index(log.argmax(), log.shape)
-        start, bounds, precise = [a[top[0]], b[top[1]]], [(0.0, 1 - 1e-9)] * 2, {"ftol": 1e-15, "gtol": 1e-9}
         climbed = sp.optimize.minimize(
             lambda s: -self.log_likelihood(s[0], s[1:])[0],
-            start,
+            [axis[k] for axis, k in zip(axes, top)],
             method="L-BFGS-B",
-            bounds=bounds,
-            options=precise,
+            bounds=[(0.0, 1 - 1e-9)] * 2,
+            options={"ftol": 1e-15, "gtol": 1e-9},
         )
-        for k in np.unique(cell // NODES) if fixed else ():
-            some = cell // NODES == k
-            spread = self.levels(float(a[k]), drawn[some, 1], rng).var(axis=1, ddof=1)
+        for k in np.unique(cell[0]) if fixed else ():
+            some = cell[0] == k
+            spread = self.levels(float(axes[0, k]), drawn[some, 1], rng).var(axis=1, ddof=1)
             drawn[some, 1] = spread / (1 + spread)
         return climbed.x, drawn
 
     def levels(self, share: float, shares: Floats, rng: np.random.Generator) -> Floats:
         """Draw the levels of the annotators, in standard deviations of the error, (draw, annotator)."""
-        inner, value, vectors, along = self._freed_of_items(share)
-        b = (shares / (1 - shares))[:, None]
-        shrunk = b / (1 + b * np.maximum(value, 0.0))
-        one, both, two = (
-            inner[p, q] - shrunk @ (along[:, p] * along[:, q]) for p, q in ((0, 0), (0, 1), (1, 1))
-        )
-        error = np.sqrt(np.maximum(two - both**2 / one, 1e-12) / rng.chisquare(self.n - 1, shares.size))
+        shrunk, _, vectors, along, (one, both, rest) = self._freed(share, shares)
+        error = np.sqrt(rest / rng.chisquare(self.n - 1, shares.size))
         centre = both / one + error / np.sqrt(one) * rng.standard_normal(shares.size)
         mean = shrunk * (along[:, 1] - centre[:, None] * along[:, 0]) / error[:, None]
         return (mean + np.sqrt(shrunk) * rng.standard_normal(mean.shape)) @ vectors.T
@@ -155,7 +135,6 @@ class VarianceComponents:
 def icc(
     ratings: Ratings,
     *,
-    kind: str | None = None,
     k: int | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
@@ -166,9 +145,6 @@ def icc(
     ----------
     ratings
         Ratings by known annotators, with any missing pattern.
-    kind
-        One of ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``; by default all of them. 1: the
-        annotators of an item are any; 2: agreement, an annotator's level counts as error; 3: consistency, it does not.
     k
         Ratings of which the mean is taken; by default the mean number per item, rounded.
     ci_prob
@@ -179,16 +155,18 @@ def icc(
     Returns
     -------
     DataFrame
-        One row per kind: kind, k, estimate (of complete ratings that of the analysis of variance, else REML), lower,
-        upper (shortest interval of the posterior, or to the estimate), ci_prob, and about, ``"annotators like these"``:
-        `agreement_table` has the rows about these annotators alone. The items are taken as independent;
-        `agreement_table` with ``cluster=`` has alpha for items of clusters. ``attrs["variances"]`` are the components
-        (REML): of items, of annotators (0 where kind is of one way) and of errors.
+        One row per kind, ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"`` (1: the annotators of an
+        item are any; 2: agreement, an annotator's level counts as error; 3: consistency, it does not): kind, k,
+        estimate (of complete ratings that of the analysis of variance, else REML), lower, upper (shortest interval of
+        the posterior, or to the estimate), ci_prob, and about, ``"annotators like these"``: `agreement_table` has the
+        rows about these annotators alone. The items are taken as independent; `agreement_table` with ``cluster=`` has
+        alpha for items of clusters. ``attrs["variances"]`` are the components (REML): of items, of annotators and of
+        errors.
 
     Raises
     ------
     InputError
-        An unknown kind; fewer than two items or annotators; no item with two ratings; ratings that are all equal.
+        Fewer than two items or annotators; no item with two ratings; ratings that are all equal.
 
     References
     ----------
@@ -203,15 +181,11 @@ def icc(
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    if kind is not None:
-        one_of(kind, "kind", KINDS)
     if np.unique(ratings.annotator_index).size < 2 or not _exists(ratings):
         raise InputError(
             "an intraclass correlation needs two items, two annotators, an item with two ratings that differ"
         )
-    k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
-    wanted = KINDS if kind is None else (kind,)
-    rows, variances = _rows(ratings, wanted, k, ci_prob, random_seed)
+    rows, variances = _rows(ratings, k, ci_prob, random_seed)
     table = pd.DataFrame(rows).assign(ci_prob=ci_prob, about=OTHERS)
     table.attrs["variances"] = dict(zip(("item", "annotator", "error"), variances.tolist()))
     return table
@@ -221,8 +195,8 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     """Return the rows of `agreement_table`, about these annotators: of all kinds that exist by name."""
     if not 2 <= np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS or not _exists(ratings):
         return {}
-    k, rows = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2), {}
-    for row in _rows(ratings, KINDS, k, ci_prob, random_seed, fixed=True)[0]:
+    rows = {}
+    for row in _rows(ratings, None, ci_prob, random_seed, fixed=True)[0]:
         name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
         note = f"mean of {row['k']} ratings; " * (row["k"] > 1) + "components of variance"
         rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {"ci_kind": "hdi", "note": note}
@@ -235,17 +209,18 @@ def _exists(ratings: Ratings) -> bool:
 
 
 def _rows(
-    ratings: Ratings, wanted: tuple[str, ...], k: int, ci_prob: float, random_seed: Seed, *, fixed: bool = False
+    ratings: Ratings, k: int | None, ci_prob: float, random_seed: Seed, *, fixed: bool = False
 ) -> tuple[list[dict[str, Any]], Floats]:
-    """Return kind, k, estimate and interval, which holds the estimate, of some kinds, and the variances (REML)."""
+    """Return kind, k, estimate and interval, which holds the estimate, of all kinds, and the variances (REML)."""
     rng, rows, matrix = np.random.default_rng(seed_sequence(random_seed)), [], _complete(ratings)
+    k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
     fits, variances = {}, np.empty(0)
-    for two_way in sorted({name[0] != "1" for name in wanted}):
+    for two_way in (False, True):
         components = VarianceComponents(ratings, two_way=two_way)
         top, drawn = components.draws(rng, fixed=fixed and two_way)
-        variances = components.variances(top * [1, two_way])
+        variances = components.variances(top)
         fits[two_way] = (top if matrix is None else _of_variance_analysis(matrix, two_way=two_way)), drawn
-    for name in wanted:
+    for name in KINDS:
         (top, drawn), mean = fits[name[0] != "1"], k if name.endswith("k") else 1
         estimate = float(correlation(name, top[None], mean)[0])
         lower, upper = hdi(correlation(name, drawn, mean), ci_prob)

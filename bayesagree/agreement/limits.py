@@ -7,12 +7,11 @@ end is read, not of the data.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree.agreement._phi.posterior import Draws, JointPosterior, joint_posterior
+from bayesagree.agreement._phi.posterior import JointPosterior, PhiPosterior, joint_posterior
 from bayesagree.agreement._phi.problem import ItemMean, Problem
 from bayesagree.agreement.checks import THRESHOLD, misfits
 from bayesagree.annotations import Ratings
@@ -93,13 +92,11 @@ def _without(problem: Problem, at_end: NDArray[np.bool_], ci_prob: float) -> flo
     return joint_posterior(others).phi.summary(ci_prob).upper
 
 
-def warn_of_misfits(problem: Problem, drawn: Draws, rng: np.random.Generator) -> None:
+def warn_of_misfits(problem: Problem, posterior: PhiPosterior, rng: np.random.Generator) -> None:
     """Warn where the item means are not those that the model predicts."""
     if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return
-    chosen = rng.choice(drawn.y.size, min(CHECK_DRAWS, drawn.y.size), replace=False)
-    hyper: Any = drawn.hyper
-    p_value = misfits(problem.ratings, Draws(drawn.y[chosen], hyper[chosen], drawn.shares[chosen]), rng)
+    p_value = misfits(problem.ratings, posterior.draw(CHECK_DRAWS, rng), rng)
     if p_value < THRESHOLD:
         warn(
             f"the histogram of item means does not fit one Beta distribution (posterior predictive p = {p_value:.3f}), "

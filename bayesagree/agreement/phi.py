@@ -247,7 +247,7 @@ def _exact_tree(
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, drawn.shares.T)}
     if drawn.hyper is not None:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(HYPER, drawn.hyper.T)}
-        limits.warn_of_misfits(problem, drawn, rng)
+        limits.warn_of_misfits(problem, posterior, rng)
     if keep_item_means:
         low, high = problem.ratings.scale
         coords["item"] = problem.ratings.items[problem.patterns.pattern_of_item >= 0]

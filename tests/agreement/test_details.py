@@ -154,7 +154,7 @@ def test_an_empty_cell_does_not_change_the_question():
     assert holed["estimate"] == pytest.approx(whole["estimate"], abs=0.01)
     assert (holed["upper"] - holed["lower"]) == pytest.approx(whole["upper"] - whole["lower"], rel=0.3)
     assert holed["about"] == whole["about"] == "these annotators"
-    others = icc(Ratings.from_matrix(gap, scale=(-9, 9)), kind="2,1", random_seed=1).iloc[0]
+    others = icc(Ratings.from_matrix(gap, scale=(-9, 9)), random_seed=1).iloc[1]
     assert others["about"] == "annotators like these"
     assert others["upper"] - others["lower"] > 2 * (holed["upper"] - holed["lower"])
 

@@ -28,7 +28,6 @@ def test_published_values_of_shrout_and_fleiss():
     # Mean squares 11.24 (items, 5 degrees), 32.49 (annotators, 3) and 1.02, also theirs.
     components = {"item": (11.2417 - 1.0194) / 4, "annotator": (32.4861 - 1.0194) / 6, "error": 1.0194}
     assert icc(COMPLETE, random_seed=1).attrs["variances"] == pytest.approx(components, abs=1e-3)
-    assert icc(COMPLETE, kind="2,k", random_seed=1)["estimate"].item() == pytest.approx(found["estimate"]["2,k"])
 
 
 @pytest.mark.parametrize("two_way", [True, False])

@@ -88,31 +88,21 @@ class MeanPrior:
         None where there are none.
         """
         at = self.lattice(like, precision)
-        masses = (
-            beta_masses(at, hyper[:, :1], hyper[:, 1:]) if self.hierarchical else np.ones((1, at.logit.size))
-        )
-        terms = like.terms(precision, at.logit)
-        rows = max(1, CELLS // at.logit.size)
-        parts = [like] if like.weight.size <= rows else [
-            like.of(slice(k, k + rows)) for k in range(0, like.weight.size, rows)
-        ]  # fmt: skip
-        found = []
-        for part in parts:
+        terms, rows, found = like.terms(precision, at.logit), max(1, CELLS // at.logit.size), []
+        masses = np.ones((1 if shares is None else len(shares), at.logit.size))
+        if self.hierarchical:
+            masses = beta_masses(at, hyper[:, :1], hyper[:, 1:])
+        for part in (like.of(slice(k, k + rows)) for k in range(0, like.weight.size, rows)):
             table = part.statistics @ terms
-            if (
-                not self.hierarchical
-            ):  # the prior counts before the maximum is taken: a truth may contradict ratings
+            if not self.hierarchical:  # before the maximum is taken: a truth may contradict ratings
                 table += self.log_known(at)[part.group]
             if shares is None:
                 found.append(_log_sums(table, masses.T))
                 continue
-            counts, extra = part.ends(terms, at.logit, shares)
-            block = max(1, CELLS // table.size)
-            found.append(np.concatenate([
-                _log_sums(table + counts @ extra[k : k + block], (masses[k : k + block] if self.hierarchical
-                          else masses)[..., None])[..., 0].T
-                for k in range(0, len(extra), block)
-            ], axis=1))  # fmt: skip
+            (counts, extra), step = part.ends(terms, at.logit, shares), max(1, CELLS // table.size)
+            blocks = (slice(k, k + step) for k in range(0, len(extra), step))
+            sums = [_log_sums(table + counts @ extra[some], masses[some, :, None]) for some in blocks]
+            found.append(np.concatenate(sums)[..., 0].T)
         return np.concatenate(found)
 
     def draw(
