@@ -4,7 +4,7 @@ Of an item's n annotations x hit the model: they give its label, rank it best, o
 all do. If the model is independent of the annotations given the item, these are exchangeable draws, and x is a mixture
 of Binomial(n, p) over the items, whatever they, the model and its errors are. A model that was trained on these votes,
 was made from them, or is one of the annotators breaks that. The mixture is fitted (nonparametric maximum likelihood,
-`_deviance`), and the deviance of x from it stands `z` standard deviations above what it is in sets drawn from the fit.
+`_fitted`), and the deviance of x from it stands `z` standard deviations above what it is in sets drawn from the fit.
 The second test: predictions that are independent of the votes cannot come closer to them than the truth does, which
 pairs of votes estimate without bias (`_closeness`). The third: a model that equals one annotator far more than any
 other annotator does is that annotator (`_named`).
@@ -18,7 +18,7 @@ Source: Lindsay, "The geometry of mixture likelihoods", Annals of Statistics 11 
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -43,7 +43,8 @@ SURE, UNSURE = 4.0, 2.0
 CLOSE, RATHER_CLOSE = -3.0, -2.0
 # Fewest items that tell anything; votes of an item that are looked at; labels whose votes are tested for themselves.
 FEWEST_ITEMS, MOST_VOTES, MOST_LABELS = 30, 12, 4
-GRID, STEPS, SETS = np.linspace(0, 1, 51), 200, 60
+# Places of the fit, its steps where sets are drawn from it and where a deviance is taken, and these sets.
+GRID, STEPS, FEW_STEPS, SETS = np.linspace(0, 1, 51), 200, 8, 60
 # z of the votes themselves from which hits prove nothing; standard deviation of a deviance of one degree of freedom.
 FIXED, LEAST_SD = 6.0, 2**0.5
 # No votes are quite exchangeable: a deviance of a thousandth of an item's votes is none.
@@ -201,12 +202,11 @@ class _Hits(NamedTuple):
 
         Items of more than `MOST_VOTES`, or of a number that few items have, count with hits of fewer of their votes.
         """
-        several = self.n >= 2
-        weight = np.ones(self.n.size) if self.weight is None else self.weight
-        pair, at = np.unique(np.column_stack([self.n, self.x])[several], axis=0, return_inverse=True)
-        total, size = np.bincount(at.ravel(), weight[several], len(pair)), np.minimum(pair[:, 0], MOST_VOTES)
+        weight = (self.n >= 2) * (1.0 if self.weight is None else self.weight)
+        pair, at = np.unique(np.column_stack([self.n, self.x]), axis=0, return_inverse=True)
+        total, size = np.bincount(at.ravel(), weight, len(pair)), np.minimum(pair[:, 0], MOST_VOTES)
         found, waiting = {}, np.zeros(len(pair), bool)
-        for m in np.unique(size)[::-1].tolist():
+        for m in np.unique(size[size >= 2])[::-1].tolist():
             waiting |= size == m
             if total[waiting].sum() > FEWEST_ITEMS - 0.5:
                 n, x = pair[waiting].T[:, :, None]
@@ -228,34 +228,28 @@ class _Votes(NamedTuple):
     @classmethod
     def of(cls, annotations: Annotations) -> Self:
         """Read annotations; rankings whose first place is shared say nothing here."""
-        who, sizes = annotations.annotator_index, (annotations.categories.size, annotations.items.size)
+        item, who, sizes = annotations.item_index, annotations.annotator_index, (annotations.categories.size,)
         if isinstance(annotations, Ratings):
             values, code = np.unique(annotations.rating, return_inverse=True)
-            return cls(annotations.item_index, who, code.ravel(), np.ones(code.size, int), values.size, sizes[1])
-        if isinstance(annotations, Rankings):
-            ranking = np.repeat(np.arange(who.size), np.diff(annotations.start))
-            first = annotations.block == 0
-            first &= np.bincount(ranking, first, who.size)[ranking] == 1
+            code, sizes = code.ravel(), (values.size,)
+        elif isinstance(annotations, Rankings):
+            ranking, first = annotations.ranking_index(), annotations.block == 0
+            first &= np.bincount(ranking, first)[ranking] == 1
             at, code = ranking[first], annotations.label_index[first]
-            return cls(annotations.item_index[at], who[at], code, np.ones(at.size, int), *sizes)
-        return cls(annotations.item_index, who, annotations.label_index, annotations.count, *sizes)
+            item, who = item[at], who[at]
+        else:
+            return cls(item, who, annotations.label_index, annotations.count, *sizes, annotations.items.size)
+        return cls(item, who, code, np.ones(code.size, int), *sizes, annotations.items.size)
 
     def sum(self, hit: Any = True) -> NDArray[np.int64]:
         """Number of votes of each item, of those that hit."""
         return np.bincount(self.item, self.times * hit, self.n_items).astype(np.int64)
 
-    @property
-    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Item, code and number of votes of each code that an item has."""
-        key, at = np.unique(self.item.astype(np.int64) * self.n_codes + self.code, return_inverse=True)
-        number = np.bincount(at.ravel(), self.times, key.size).astype(np.int64)
-        return key // self.n_codes, key % self.n_codes, number
-
     def planted(self) -> list[_Hits]:
         """Return the hits of two planted models: a vote of each item, and its most frequent code, partly replaced."""
-        n, (item, _, number) = self.sum(), self.cells
-        most = np.zeros_like(n)
-        np.maximum.at(most, item, number)
+        table = sp.sparse.csr_array((self.times, (self.item, self.code)), (self.n_items, self.n_codes)).tocoo()
+        n, item, number = self.sum(), table.row, table.data.astype(np.int64)
+        most = table.max(axis=1).toarray().ravel().astype(np.int64)
         # A code at random has the votes of a cell with probability 1 / n_codes, and else none.
         missed = 1 - np.bincount(item, minlength=n.size) / self.n_codes
         weight = np.repeat([1 - REPLACED, REPLACED / self.n_codes], [n.size, item.size])
@@ -285,24 +279,16 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
     for m, (given, looks) in enumerate(_hits(annotations, predictions, votes)):
         cases += [_Hits(np.where(given, n, 0), votes.sum(hit)) for hit in looks]
         model += [m] * len(looks)
-        who = _named(votes, looks[0] & given[votes.item], n, votes.sum(looks[0]))
+        who = _named(votes, looks[0] & given[votes.item], n)
         uneven.append(any(_uneven(votes, hit) for hit in looks))
         annotator.append(None if who is None else annotations.annotators[who])
     planted, own = votes.planted(), votes.own()
-    found = _z([*cases, *planted, *own])
+    of_models, of_planted, of_own = np.split(_z([*cases, *planted, *own]), np.cumsum([len(cases), len(planted)]))
     z = np.full(predictions.models.size, np.nan)
-    np.fmax.at(z, model, found[: len(cases)])
+    np.fmax.at(z, model, of_models)
     close, seen = _closeness(annotations, predictions, votes, n)
-    seen = np.fmin(seen, np.min(found[len(cases) :][: len(planted)]))
-    return Independence(
-        predictions.models,
-        z,
-        close,
-        annotator,
-        np.array(uneven),
-        float(seen),
-        float(np.fmax.reduce(found[-len(own) :])),
-    )
+    seen, votes_z = float(np.fmin(seen, np.min(of_planted))), float(np.fmax.reduce(of_own))
+    return Independence(predictions.models, z, close, annotator, np.array(uneven), seen, votes_z)
 
 
 def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator[tuple[Bools, list[Bools]]]:
@@ -311,7 +297,7 @@ def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator
         for label in predictions.hard_labels():
             yield label >= 0, [votes.code == label[votes.item]]
         return
-    rating = annotations.rating - _Scatter.of(votes, annotations.rating).habit
+    rating = annotations.rating - _scatter(votes, annotations.rating)[2]
     low, high = annotations.scale
     for number in predictions.points():
         away = np.abs(annotations.rating - number[votes.item]), np.abs(rating - number[votes.item])
@@ -321,64 +307,58 @@ def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator
 def _z(cases: list[_Hits]) -> Floats:
     """Return how far the hits of each case are from a mixture of binomials; NaN where there are too few items."""
     deviance, drawn, items = np.zeros(len(cases)), np.zeros((len(cases), SETS)), np.zeros(len(cases))
-    of_size: dict[int, dict[int, Floats]] = {}
-    for c, case in enumerate(cases):
-        for m, histogram in case.histograms().items():
-            of_size.setdefault(m, {})[c] = histogram
-    for found in of_size.values():
-        which, histograms = list(found), np.stack([*found.values()])
-        # Each case draws the same sets whatever stands beside it.
-        sets = [
-            np.random.default_rng(60).multinomial(round(histogram.sum()), fitted, SETS)
-            for histogram, fitted in zip(histograms, _fitted(histograms))
-        ]
+    all_histograms = [case.histograms() for case in cases]
+    for m in range(2, MOST_VOTES + 1):
+        which = [c for c, of_case in enumerate(all_histograms) if m in of_case]
+        if not which:
+            continue
+        histograms = np.stack([all_histograms[c][m] for c in which])
+        fitted = _fitted(histograms, STEPS)
         deviance[which] += _deviance(histograms)
-        drawn[which] += _deviance(np.concatenate(sets)).reshape(-1, SETS)
         items[which] += histograms.sum(axis=1)
+        # Each case draws the same sets whatever stands beside it.
+        sets = np.concatenate(
+            [np.random.default_rng(60).multinomial(round(h.sum()), f, SETS) for h, f in zip(histograms, fitted)]
+        )
+        drawn[which] += _deviance(sets).reshape(-1, SETS)
     planted = np.array([case.weight is not None for case in cases])
     least = np.maximum(LEAST_SD, SD_PER_ITEM * items)
     z = (deviance - np.where(planted, 0.0, drawn.mean(axis=1))) / np.maximum(drawn.std(axis=1), least)
     return np.where(items > 0, z, np.nan)
 
 
-def _em(histograms: NDArray[Any]) -> tuple[Floats, Floats, Callable[[Floats], Floats]]:
-    """Return shares of histograms (set, hits), binomials on the grid, and the step of EM for weights of the grid."""
-    m = histograms.shape[1] - 1
-    binomial = sp.stats.binom.pmf(np.arange(m + 1), m, GRID[:, None])
-    share = histograms / histograms.sum(axis=1, keepdims=True)
-    return share, binomial, lambda w: w * ((share / np.maximum(w @ binomial, 1e-300)) @ binomial.T)
-
-
 def _deviance(histograms: NDArray[Any]) -> Floats:
-    """Return the deviance of histograms (set, hits) from mixtures of binomials after `STEPS` of EM."""
-    share, binomial, step = _em(histograms)
-    weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
-    for _ in range(STEPS):
-        weight = step(weight)
-    fitted = np.maximum(weight @ binomial, 1e-300)
-    return 2 * (histograms * np.log(np.where(share > 0, share, fitted) / fitted)).sum(axis=1)
+    """Return the deviance of histograms (set, hits) from mixtures of binomials, after a few steps of fitting."""
+    share = histograms / histograms.sum(axis=1, keepdims=True)
+    fitted = np.maximum(_fitted(histograms, FEW_STEPS), 1e-300)
+    return 2 * sp.special.xlogy(histograms, share / fitted).sum(axis=1)
 
 
-def _fitted(histograms: Floats) -> Floats:
-    """Return the mixtures of binomials that fit histograms best, by EM with long steps (SQUAREM).
+def _fitted(histograms: NDArray[Any], steps: int) -> Floats:
+    """Return the mixtures of binomials that fit histograms (set, hits) best, by EM with long steps (SQUAREM).
 
     EM alone hardly reaches mixtures of few parts: sets drawn from where it stops scatter more than these votes may.
     """
-    share, binomial, step = _em(histograms)
+    m = histograms.shape[1] - 1
+    binomial = sp.stats.binom.pmf(np.arange(m + 1), m, GRID[:, None])
+    share = histograms / histograms.sum(axis=1, keepdims=True)
     weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
 
-    def height(weight: Floats) -> Floats:
-        return (share * np.log(np.maximum(weight @ binomial, 1e-300))).sum(axis=1)
+    def step(weight: Floats) -> Floats:
+        return weight * ((share / np.maximum(weight @ binomial, 1e-300)) @ binomial.T)
 
-    for _ in range(STEPS):
+    def height(weight: Floats) -> Floats:
+        return (share * np.log(np.maximum(weight @ binomial, 1e-300))).sum(axis=1, keepdims=True)
+
+    for _ in range(steps):
         one = step(weight)
         two = step(one)
         move, bend = one - weight, two - 2 * one + weight
-        sizes = [np.sqrt(np.square(part).sum(axis=1, keepdims=True)) for part in (move, bend)]
+        sizes = [np.linalg.norm(part, axis=1, keepdims=True) for part in (move, bend)]
         length = np.clip(sizes[0] / np.maximum(sizes[1], 1e-300), 1.0, 1e4)
         far = np.maximum(weight + 2 * length * move + length**2 * bend, two / 100)
         far = step(far / far.sum(axis=1, keepdims=True))
-        weight = np.where((height(far) >= height(two))[:, None], far, two)
+        weight = np.where(height(far) >= height(two), far, two)
     fitted = weight @ binomial
     return fitted / fitted.sum(axis=1, keepdims=True)
 
@@ -394,26 +374,22 @@ def _uneven(votes: _Votes, hit: Bools) -> bool:
     return bool(rate.var(ddof=1) - (rate * (1 - rate) / size[panel]).mean() > UNEVEN**2)
 
 
-def _named(votes: _Votes, hit: Bools, n: NDArray[Any], x: NDArray[Any]) -> int | None:
+def _named(votes: _Votes, hit: Bools, n: NDArray[Any]) -> int | None:
     """Return the annotator whose votes hit so often that the model copies all of them, or more than half."""
     known = (votes.annotator >= 0) & (n[votes.item] > votes.times)
-    if not known.any():
-        return None
-    who, item, hit = votes.annotator[known], votes.item[known], hit[known]
-    size, equal = np.bincount(who), np.bincount(who, hit)
-    others = np.bincount(who, (x[item] - hit) / (n[item] - 1)) / np.maximum(size, 1)
+    who, item = votes.annotator[known], votes.item[known]
+    size, equal = np.bincount(who), np.bincount(who, hit[known])
     rate = np.where(size >= FEWEST_ITEMS / 2, equal / np.maximum(size, 1), 0.0)
-    best = int(np.argmax(rate))
-    if rate[best] == 0:
+    if not rate.any():
         return None  # nobody has labelled enough items
+    best = int(np.argmax(rate))
+    own = who == best
+    others = ((votes.sum(hit)[item] - hit[known]) / (n[item] - 1))[own].mean()
     # An able annotator agrees with an able model more than the average does, but not more than the next best.
-    against = max(others[best], np.delete(rate, best).max(initial=0.0))
+    against = max(others, np.delete(rate, best).max(initial=0.0))
     expected = against if equal[best] == size[best] else (1 + against) / 2
-    return (
-        best
-        if sp.stats.binom.sf(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum()) < BY_CHANCE
-        else None
-    )
+    chance = sp.stats.binom.sf(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum())
+    return best if chance < BY_CHANCE else None
 
 
 def _closeness(
@@ -427,55 +403,50 @@ def _closeness(
     scale that fits the votes best, and habits of annotators taken off. A near copy of the mean of ratings is off by
     half of its variance.
     """
-    often = np.flatnonzero(n >= 2)
+    often, half = np.flatnonzero(n >= 2), np.nan
     if often.size < FEWEST_ITEMS or isinstance(annotations, Rankings):
-        return np.full(predictions.models.size, np.nan), np.nan
+        return np.full(predictions.models.size, np.nan), half
     if isinstance(annotations, Ratings):
-        rating, given = (
-            annotations.rating,
-            [one - np.nanmean(one) for one in predictions.points()[:, often, None]],
-        )
+        mean, noise, _ = _scatter(votes, annotations.rating)
+        truth, given = mean[often] - mean[often].mean(), predictions.points()[:, often, None]
+        given = [one - np.nanmean(one) for one in given]
+        half = float(0.5 * np.sqrt(often.size / (0.5 + np.mean(2 / (n[often] - 1)))))
     else:
-        rating, given = None, [_centred(predictions, j, often) for j in range(predictions.models.size)]
-    mean, noise, _ = _Scatter.of(votes, rating)
-    truth = mean[often] - (mean[often].mean(axis=1, keepdims=True) if rating is None else mean[often].mean())
+        mean, noise, _ = _scatter(votes, None)
+        truth = mean[often] - mean[often].mean(axis=1, keepdims=True)
+        given = [_centred(predictions, j, often) for j in range(predictions.models.size)]
     found = []
     for one in map(np.nan_to_num, given):
         slope = (one * truth).sum() / max((one**2).sum(), 1e-300)
         excess = ((truth - slope * one) ** 2).sum(axis=1) - noise[often]
         error = excess.std() / np.sqrt(often.size)
         found.append(excess.mean() / error if error > 1e-12 else 0.0)
-    half = 0.5 * np.sqrt(often.size / (0.5 + np.mean(2 / (n[often] - 1))))
-    return np.array(found), np.nan if rating is None else float(half)
+    return np.array(found), half
 
 
-class _Scatter(NamedTuple):
-    """Votes as numbers, or as 0 and 1 for every label: mean (item, column), variance of that mean (item,), habits."""
+def _scatter(votes: _Votes, rating: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """Return means (item, column) of ratings, or of 0 and 1 for every label; their variances (item,); habits of votes.
 
-    mean: Floats
-    noise: Floats
-    habit: Floats
+    A habit is how much higher an annotator of many items rates than others do on the same items; it is taken off.
+    """
+    (at, columns), value = (votes.code, votes.n_codes), np.ones(votes.item.size)
+    if rating is not None:
+        (at, columns), value = (np.zeros_like(votes.code), 1), rating
+    stranger = int(votes.annotator.max(initial=-1)) + 1
+    who = np.where(votes.annotator < 0, stranger, votes.annotator)
 
-    @classmethod
-    def of(cls, votes: _Votes, rating: Floats | None = None) -> Self:
-        """Take off each vote how much higher an annotator of many items rates than others do on the same items."""
-        one, value = votes.times.astype(float), np.ones(votes.item.size) if rating is None else rating
-        at, columns = (votes.code, votes.n_codes) if rating is None else (np.zeros_like(votes.code), 1)
-        n_annotators = int(votes.annotator.max(initial=-1)) + 1
-        who = np.where(votes.annotator < 0, n_annotators, votes.annotator)
-        shape = votes.n_items, n_annotators + 1
-        shared = sp.sparse.csr_array((one, (votes.item, who)), shape)
-        total, of_annotator = (
-            sp.sparse.csr_array((one * value, (rows, at)), (size, columns)).toarray()
-            for rows, size in zip((votes.item, who), shape)
-        )
-        n, size = (np.maximum(np.asarray(shared.sum(axis=axis)), 1)[:, None] for axis in (1, 0))
-        habit = (of_annotator - shared.T @ (total / n)) / size
-        habit[(size[:, 0] < HABIT) | (np.arange(shape[1]) == n_annotators)] = 0.0
-        mean, n = (total - shared @ habit) / n, n[:, 0]
-        square = value**2 - 2 * value * habit[who, at] + (habit**2).sum(axis=1)[who]
-        within = np.bincount(votes.item, one * square, shape[0]) - n * (mean**2).sum(axis=1)
-        return cls(mean, within / np.maximum(n - 1, 1) / n, habit[who, at])
+    def table(rows: NDArray[Any], places: NDArray[Any], given: Any, *shape: int) -> Any:
+        return sp.sparse.csr_array((votes.times * given, (rows, places)), shape)
+
+    shared = table(votes.item, who, 1.0, votes.n_items, stranger + 1)
+    total = table(votes.item, at, value, votes.n_items, columns).toarray()
+    n, size = (np.maximum(np.asarray(shared.sum(axis=axis)), 1)[:, None] for axis in (1, 0))
+    habit = (table(who, at, value, stranger + 1, columns).toarray() - shared.T @ (total / n)) / size
+    habit[(size[:, 0] < HABIT) | (np.arange(stranger + 1) == stranger)] = 0.0
+    mean, n = (total - shared @ habit) / n, n[:, 0]
+    square = value**2 - 2 * value * habit[who, at] + (habit**2).sum(axis=1)[who]
+    within = np.bincount(votes.item, votes.times * square, n.size) - n * (mean**2).sum(axis=1)
+    return mean, within / np.maximum(n - 1, 1) / n, habit[who, at]
 
 
 def _centred(predictions: Predictions, model: int, items: NDArray[np.intp]) -> Floats:

@@ -71,14 +71,14 @@ def test_independent_models_are_hardly_ever_found():
 
 
 def test_the_truth_itself_is_as_close_to_the_votes_as_a_model_can_be():
-    """In standard errors: standard normal up to the fitted scale, 25 sets give the mean to .2 and the sd to .14."""
+    """In standard errors: standard normal up to the fitted scale, 16 sets give the mean to .25 and the sd to .18."""
     close = []
-    for random_seed in range(25):
-        share, given, _ = votes_of(200, 3, [2, random_seed])
+    for random_seed in range(16):
+        share, given, _ = votes_of(100, 3, [2, random_seed])
         close.append(
             independence(Labels.from_counts(counted(given)), Predictions.from_scores({"A": share})).closeness[0]
         )
-    assert abs(np.mean(close)) < 0.5 and abs(np.std(close) - 1) < 0.45
+    assert abs(np.mean(close)) < 0.75 and abs(np.std(close) - 1) < 0.5
 
 
 def test_habits_of_annotators_make_no_honest_model_suspect():
@@ -172,7 +172,7 @@ def test_the_most_votes_and_odd_numbers_of_votes_are_thinned():
 @pytest.mark.filterwarnings(OURS)
 def test_a_voter_gets_the_score_of_a_truth_that_the_others_make():
     """It was said to be right in .998 [.982, 1.000]."""
-    share, given, honest = votes_of(500, 3, 10)
+    share, given, honest = votes_of(300, 3, 10)
     labels = Labels.from_counts(counted(given))
     models = Predictions.from_labels({"voter": given[:, 0], "honest": honest}, labels=[0, 1, 2])
     with pytest.warns(UserWarning, match="models 'voter' are not independent of these annotations") as told:
@@ -191,6 +191,7 @@ def test_a_voter_gets_the_score_of_a_truth_that_the_others_make():
     assert vouched["posterior"]["accuracy"].sel(model="voter").min() > right + 0.1
 
 
+@pytest.mark.long
 def test_where_votes_cannot_tell_the_interval_holds_both_truths():
     share, given, honest = votes_of(100, 10, 11)
     labels = Labels.from_counts(counted(given))
@@ -215,6 +216,7 @@ def test_where_votes_cannot_tell_the_interval_holds_both_truths():
     assert (both[0]["warning"] == "").all()
 
 
+@pytest.mark.long
 def test_batches_join_their_doubts():
     _, given, honest = votes_of(900, 3, 12)
     cut = [slice(0, 800), slice(800, 900)]
