@@ -29,7 +29,10 @@ def clean(rng, n_items=200):
     votes = noisy(rng, truth[:, None], rng.uniform(0.65, 0.92, WHO.size))
     votes[rng.random(votes.shape).argsort(axis=1) >= 5] = -1
     models = {name: noisy(rng, truth, right) for name, right in (("A", 0.85), ("B", 0.75), ("C", 0.6))}
-    seconds = rng.lognormal(2, 0.5, votes.shape)
+    seconds, when = (
+        rng.lognormal(2, 0.5, votes.shape),
+        rng.spawn(1)[0].random(votes.shape),
+    )
     people = pd.DataFrame({"annotator": WHO, "age": np.repeat(["young", "old"], 6)})
     return {
         "truth": truth,
@@ -38,6 +41,7 @@ def clean(rng, n_items=200):
         "models": models,
         "gold": truth.copy(),
         "time": seconds,
+        "when": when,
         "people": people,
     }
 
@@ -66,7 +70,7 @@ def arguments(parts, label=LABELS.__getitem__):
         "predictions": predictions,
         "people": Annotators.from_table(parts["people"]),
         "gold": pd.Series(LABELS[parts["gold"]])[::2],
-        "time": names.assign(time=parts["time"][item, who]),
+        "time": names.assign(time=parts["time"][item, who], when=parts["when"][item, who]),
         "texts": parts.get("texts", {i: f"text {i}" for i in range(len(parts["truth"]))}),
     }
 
@@ -120,6 +124,13 @@ def clicks(parts, rng):
 def knows(parts, rng):
     """A model that was made from the votes: of each item one that is in the majority."""
     parts["models"]["A"] = (parts["votes"][:, :, None] == np.arange(3)).sum(axis=1).argmax(axis=1)
+
+
+def tires(parts, rng):
+    """One who is right in .9 of the answers at first, and answers at random in the end."""
+    votes, late = parts["votes"], parts["when"][:, 0]
+    right = noisy(rng, parts["truth"], np.interp(late, [0.3, 0.7], [0.9, 1 / 3]))
+    votes[:, 0] = np.where(votes[:, 0] >= 0, right, -1)
 
 
 def lacks(parts, rng):
@@ -183,12 +194,13 @@ def rare(parts, rng):
     parts["votes"] = np.where(parts["votes"] >= 0, 1 * (rng.random(parts["votes"].shape) < 0.04), -1)
 
 
-def arena(first=0.0, random_seed=0, n=1500):
-    """Return the audit of comparisons by six judges, the last of whom has a habit of naming the first (in log odds)."""
+def arena(first=0.0, random_seed=0, n=1500, favour=0.0):
+    """Return the audit of comparisons by six judges; the last adds log odds to the first, and to the model B."""
     rng = np.random.default_rng(random_seed)
     left = rng.integers(0, 4, n)
     right, who = (left + rng.integers(1, 4, n)) % 4, rng.integers(0, 6, n)
     odds = np.linspace(-1, 1, 4)[left] - np.linspace(-1, 1, 4)[right] + first * (who == 5)
+    odds = odds + favour * (who == 5) * ((left == 1).astype(float) - (right == 1))
     won = rng.random(n) < 1 / (1 + np.exp(-odds))
     models, judges = np.array([*"ABCD"]), np.array([f"j{k}" for k in range(6)])
     table = {"left": models[left], "right": models[right], "winner": np.where(won, models[left], models[right])}
@@ -200,7 +212,7 @@ def arena(first=0.0, random_seed=0, n=1500):
 DEFECTS = {
     "knows_votes": knows, "copies": copied, "one_answer": one_answer, "careless": random_answers,
     "careless, against": opposite, "against_gold": wrong_gold, "spelling": spellings, "never_meet": apart,
-    "unused, by one": own_label, "too_fast": clicks, "missing": lacks, "served_badly": group,
+    "unused, by one": own_label, "too_fast": clicks, "drifts": tires, "missing": lacks, "served_badly": group,
     "unseparated": equal, "all_err": hard, "few_votes": few, "unused": nobody, "camps": two_camps,
     "base_rate": habit, "uncalibrated": boastful, "repeats": careless_again, "same_text": same, "paradox": rare,
 }  # fmt: skip

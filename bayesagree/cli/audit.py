@@ -13,7 +13,7 @@ def audit(
     source: _options.WithPredictions,
     annotators: _options.AnnotatorsFile = None,
     gold: _options.GoldFile = None,
-    time: Annotated[Path | None, Option(help="Seconds of answers: columns item, annotator, time.")] = None,
+    time: Annotated[Path | None, Option(help="Columns item, annotator, time (seconds), when.")] = None,
     contents: _options.ContentsFile = None,
     random_seed: _options.Seed = 1,
 ) -> TableAnswer:

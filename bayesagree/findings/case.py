@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Annotators, Comparisons, Labels, Predictions, Ratings
 from bayesagree.annotations.gold import Gold
+from bayesagree.comparisons._cells import outcome_probabilities
+from bayesagree.comparisons.posterior import davidson
 from bayesagree.errors import of_commands
 from bayesagree.inference.streams import Seed
 
@@ -64,10 +66,10 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A test set; `time` (item, annotator, time) has the seconds of each answer, `texts` what each item shows.
+    """A test set; `time` (item, annotator, time, when) has the seconds of each answer and when it was given.
 
     Where there are predictions, the annotations are those of the predicted items among `every_item`. Comparisons are
-    also labels of their pairs.
+    also labels of their pairs. `texts` is what each item shows.
     """
 
     annotations: Any
@@ -97,6 +99,24 @@ class Case:
         return self.predictions.aligned(self.annotations.items, self.annotations.categories)
 
     @cached_property
+    def verdicts(self) -> pd.DataFrame:
+        """What each verdict gives the first of two models, a tie a half, and what strengths and care let expect."""
+        games: Any = self.comparisons
+        tree: Any = davidson(games, order=None, draws=500, random_seed=self.random_seed)[
+            "posterior"
+        ].to_dataset()
+        mean = {str(name): value.mean(("chain", "draw")).values for name, value in tree.items()}
+        care, tie = (
+            mean.get(name, np.array(none)) for name, none in (("discrimination", 1.0), ("tie", -np.inf))
+        )
+        care, tie = (value[games.annotator_index] if value.ndim else value for value in (care, tie))
+        ahead = care * (mean["strength"][games.first] - mean["strength"][games.second])
+        win, _, tied = outcome_probabilities(ahead, np.exp(tie) + 0 * ahead)
+        expected, won = win + tied / 2, np.array([1.0, 0.0, 0.5])[games.outcome]
+        rows = {"who": games.annotator_index, "n": 1.0, "won": won, "expected": expected}
+        return pd.DataFrame(rows | {"variance": win + tied / 4 - expected**2})
+
+    @cached_property
     def code(self) -> NDArray[Any]:
         """Code of each answer, shape (row,): its label, or which fifth of the ratings it is in."""
         if not isinstance(self.annotations, Ratings):
@@ -112,13 +132,31 @@ class Case:
         return self.annotations.annotator_index
 
     @cached_property
-    def beside(self) -> tuple[Floats, Any]:
-        """How many other answers of its item equal each answer, and how many there are, shape (row,)."""
+    def agrees(self) -> Floats:
+        """Whether each answer is that of most others of its item, a half where of half of them; NaN without others."""
         item = self.annotations.item_index
         rest = np.bincount(item)[item] - 1.0
         if not rest.any():
             raise Lacking("items with two answers")
-        return table(item, self.code)[item, self.code] - 1, rest
+        same = table(item, self.code)[item, self.code] - 1
+        return np.where(rest > 0, np.heaviside(same - rest / 2, 0.5), np.nan)
+
+    @cached_property
+    def told(self) -> Floats:
+        """Number of answers of each annotator that others of the item can be compared with."""
+        return np.bincount(self.who, ~np.isnan(self.agrees), len(self.given))
+
+    @cached_property
+    def by_chance(self) -> Floats:
+        """Share of the answers of all that are those which each annotator gives, by his habits."""
+        mine = self.given / np.maximum(self.given.sum(axis=1, keepdims=True), 1)
+        return np.minimum(mine @ self.given.sum(axis=0) / self.given.sum(), 0.98)
+
+    @cached_property
+    def kappa(self) -> Floats:
+        """Agreement of each annotator with most others, beyond chance."""
+        agreed = np.bincount(self.who, np.nan_to_num(self.agrees), len(self.given)) / np.maximum(self.told, 1)
+        return (agreed - self.by_chance) / (1 - self.by_chance)
 
     @cached_property
     def given(self) -> Floats:

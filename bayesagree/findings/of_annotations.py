@@ -13,19 +13,20 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._words import missing_words, name_key, similar
 from bayesagree.annotations.gold import gold_codes
-from bayesagree.comparisons.posterior import davidson
-from bayesagree.comparisons.tables import effect_table
 from bayesagree.errors import shorten
 from bayesagree.findings.case import CHANCE, ENOUGH, Case, Finding, Lacking, call, interval, share, table
 
-# Annotators whose pairs are compared; share of rare answers that two have in common by their abilities or views.
-MOST, ALIKE = 150, 0.4
+# Annotators whose pairs are compared; part of what could agree beyond expectation that does, from which one may copy.
+MOST, COPIED = 150, 0.5
 # Seed of the halves of the items, another than users choose.
 SPLIT = 92_317
-# Kappa of the crowd from which a careless annotator shows, and the part of it that he reaches at most.
-CROWD, PART = 0.2, 0.5
+# Kappa of the crowd from which a careless annotator shows, the part of it that he reaches at most, and by what part of
+# it careful ones differ at least (a standard deviation).
+CROWD, PART, DIFFER = 0.1, 0.5, 0.15
 # Part of the usual time in which nobody reads; share of items that one vote may turn; of repeated answers that change.
 FAST, OPEN, CHANGED = 1 / 3, 0.1, 0.15
+# Agreement that camps have more within, from which they are a warning.
+FAR = 0.1
 # Agreement of pairs from which it is high, kappa below which it is low.
 HIGH, LOW = 0.8, 0.4
 
@@ -33,34 +34,42 @@ HIGH, LOW = 0.8, 0.4
 def copies(case: Case) -> Finding:
     """Annotators who copy each other.
 
-    Of the answers of one that less than half of the others share, those that another gives too. If annotators are
-    draws of one crowd, he gives each as often as the others do, whatever the item, or as he gives this answer anywhere.
+    Two agree by their habits, and beyond these as each does with the others. How far pairs of one crowd are from that,
+    of camps or of items of unlike difficulty, sets the scale on which a pair stands out.
     """
-    (same, rest), often = case.beside, np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:]
-    item, alone = case.annotations.item_index, (same < rest / 2).astype(float)
-    cell = item.astype(np.int64) * case.given.shape[1] + case.code
-
-    def joint(left: Floats, at: NDArray[Any] = item) -> Floats:
-        sides = [sp.sparse.csr_array((x, (case.who, at)))[often] for x in (left, np.ones(at.size))]
-        return (sides[0] @ sides[1].T).toarray() * (1 - np.eye(often.size))
-
-    n, usual, match = joint(alone), joint(alone * same / np.maximum(rest, 1)), joint(alone, cell)
+    often = np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:]
+    cell = case.annotations.item_index.astype(np.int64) * case.given.shape[1] + case.code
+    met, same = (_met(case.who, at, often) for at in (case.annotations.item_index, cell))
     rate = (case.given / np.maximum(case.given.sum(axis=1, keepdims=True), 1))[often]
-    habit = sum(joint(alone * (case.code == k)) * rate[:, k] for k in range(rate.shape[1]))
-    expected = np.maximum(usual, habit) / np.maximum(n, 1)
-    chance = sp.stats.binom.sf(match - 1, n, ALIKE + (1 - ALIKE) * expected) * max((n > 0).sum(), 1)
-    order = np.argsort(chance, axis=None, kind="stable")[: (chance < CHANCE).sum()]
-    first, second = (case.annotations.annotators[often[k]].tolist() for k in np.divmod(order, often.size))
+    habit = np.minimum(rate @ rate.T, 0.98)
+    beyond = (same - met * habit) / (1 - habit)  # numbers of answers
+    of_others = (beyond.sum(axis=1)[:, None] - beyond) / np.maximum(met.sum(axis=1)[:, None] - met, 1)
+    usual = max(beyond.sum() / max(met.sum(), 1), 0.02)
+    above = np.triu_indices(often.size, 1)
+    n, match = met[above], same[above]
+    expected = (habit + (1 - habit) * np.clip(of_others * of_others.T / usual, 0, 0.95))[above]
+    z = sp.stats.norm.isf(np.clip(sp.stats.binom.sf(match - 1, n, expected), 1e-300, 1 - 1e-16))
+    scale = np.median(np.abs(z[n > 0] - np.median(z[n > 0]))) * 1.4826 if n.any() else 1.0
+    chance = sp.stats.norm.sf(z / max(scale, 1.0)) * max((n > 0).sum(), 1)
+    # Who gives one answer copies nobody.
+    chance[(match - n * expected <= COPIED * n * (1 - expected)) | (habit[above] >= 0.98)] = 1.0
+    order = np.argsort(chance, kind="stable")[: (chance < CHANCE).sum()]
+    first, second = (case.annotations.annotators[often[side[order]]].tolist() for side in above)
     k = order[:1]
-    part = share(match.flat[k].sum(), max(n.flat[k].sum(), 1))
     return Finding(
         "warning",
-        f"{shorten(second[:1])} gives {part} of the answers that {shorten(first[:1])} shares with few, expected "
-        f"{expected.flat[k].sum():.2f}",
+        f"{shorten(first[:1])} and {shorten(second[:1])} agree on {share(match[k].sum(), max(n[k].sum(), 1))} of their "
+        f"items, expected {expected[k].sum():.2f}",
         "ask whether they worked together, or read the question alike; if together, leave one of the two out",
         list(zip(first, second)),
-        float(chance.min()),
+        float(chance.min(initial=1.0)),
     )
+
+
+def _met(who: NDArray[Any], at: NDArray[Any], often: NDArray[Any]) -> Floats:
+    """Count what each two annotators have in common, shape (annotator, annotator), without rows of nobody (-1)."""
+    by = table(who[who >= 0], at[who >= 0], (int(max(who.max(), often.max())) + 1, int(at.max()) + 1))[often]
+    return (by @ by.T).toarray() * (1 - np.eye(often.size))
 
 
 def one_answer(case: Case) -> Finding:
@@ -78,20 +87,29 @@ def one_answer(case: Case) -> Finding:
 
 
 def careless(case: Case) -> Finding:
-    """Annotators who answer at random, or against the others."""
-    (same, rest), n = case.beside, np.maximum(case.given.sum(axis=1), 1)
-    # Of each annotator the share of answers that half of the others or more give.
-    agreed = np.bincount(case.who, same >= np.maximum(rest, 1) / 2, n.size) / n
-    chance = case.given @ case.given.sum(axis=0) / n / n.sum()
-    room = np.maximum(1 - chance, 0.02)
-    kappa, error = (agreed - chance) / room, np.sqrt((agreed * (1 - agreed) + 0.25 / n) / n) / room
-    usual = float(np.median(kappa[n >= min(ENOUGH, n.max())]))
+    """Annotators who answer at random, or against the others.
+
+    They have less than half of the usual kappa, and either that is certain, or they stand out from the annotators
+    around it: those above it tell how far careful ones differ.
+    """
+    kappa, n = case.kappa, np.maximum(case.told, 1)
+    enough = n >= min(ENOUGH, n.max())
+    usual = float(np.median(kappa[enough]))
     if usual < CROWD:
         raise Lacking(f"annotators who agree: the usual kappa is {usual:.2f}, and {CROWD} is needed")
-    low, high = kappa - 1.96 * error, kappa + 1.96 * error
+    room = 1 - case.by_chance
+    # Errors of who has the usual kappa, or half of it.
+    error, of_half = (
+        np.sqrt((case.by_chance + room * part) * (1 - part) / (room * n)) for part in (usual, PART * usual)
+    )
+    above = enough & (kappa >= usual)
+    spread = max(np.mean((kappa[above] - usual) ** 2 - error[above] ** 2), (DIFFER * usual) ** 2)
+    away = (kappa - usual) / np.sqrt(error**2 + spread), (kappa - PART * usual) / of_half
+    chance = np.minimum(*(sp.stats.norm.cdf(z) / weight for z, weight in zip(away, (0.9, 0.1))))
+    low, high = kappa - 1.96 * of_half, kappa + 1.96 * of_half
     return _annotators(
         case,
-        np.where(case.given.max(axis=1) < n, sp.stats.norm.cdf((kappa - PART * usual) / error), 1.0),
+        np.where((case.given.max(axis=1) < case.given.sum(axis=1)) & (kappa < PART * usual), chance, 1.0),
         lambda j: (
             f"answers {'against' if high[j] < 0 else 'hardly with'} the others: kappa with their majority "
             f"{interval(kappa[j], low[j], high[j])}, usual {usual:.2f}"
@@ -114,6 +132,8 @@ def _annotators(case: Case, chance: Floats, text: Callable[[int], str], way_out:
 
 def never_meet(case: Case) -> Finding:
     """Annotators who never meet on an item."""
+    if case.comparisons is not None:
+        raise Lacking("labels or ratings: the models link those who compare")
     part, names = parts_met(case.who, case.annotations.item_index)[case.who], case.annotations.annotators
     groups, largest = np.unique(part), np.bincount(part).argmax()
     return Finding(
@@ -184,7 +204,7 @@ def against_gold(case: Case) -> Finding:
 
 def too_fast(case: Case) -> Finding:
     """Annotators who answer too fast."""
-    if case.time is None:
+    if case.time is None or "time" not in case.time:
         raise Lacking("the seconds of each answer (time=)")
     usual, names = case.time["time"].median(), case.annotations.annotators
     fast = (case.time["time"] < FAST * usual).groupby(case.time["annotator"]).agg(["sum", "count"])
@@ -197,6 +217,32 @@ def too_fast(case: Case) -> Finding:
     )
 
 
+def drifts(case: Case) -> Finding:
+    """Annotators who agree less with the others the longer they work."""
+    if case.time is None or "when" not in case.time:
+        raise Lacking("when each answer was given (a column when of time=)")
+    given, keys = case.annotations, ["item", "annotator"]
+    rows: Any = pd.DataFrame({"item": given.items[given.item_index], "annotator": given.annotators[case.who]})
+    rows = rows.astype(str).assign(who=case.who, agrees=case.agrees)
+    rows = rows.merge(case.time[[*keys, "when"]].astype(dict.fromkeys(keys, str)), on=keys).dropna()
+    late: Any = (rows.groupby("who")["when"].rank(pct=True) > 0.5).rename("late")
+    half: Any = (
+        rows.groupby(["who", late])["agrees"].agg(["mean", "size"]).unstack().reindex(range(len(case.given)))
+    )
+    variance: Any = rows.groupby("who")["agrees"].var() * (1 / half["size"]).sum(axis=1)
+    z: Any = half["mean"].diff(axis=1)[True] / np.sqrt(variance.where(variance > 0))
+    return _annotators(
+        case,
+        sp.stats.norm.cdf(z.fillna(0.0)),
+        lambda j: (
+            "agrees with most others in {:.2f} of the first half of the answers, and in {:.2f} of the last".format(
+                *half["mean"].loc[j]
+            )
+        ),
+        "leave out the later answers, and have fewer given in one go",
+    )
+
+
 def camps(case: Case) -> Finding:
     """Two camps among the annotators.
 
@@ -204,38 +250,37 @@ def camps(case: Case) -> Finding:
     agree more within than with each other, which different care alone does not give.
     """
     item, often = case.annotations.item_index, np.sort(np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:])
-    cell, late = (
-        item * (case.code.max() + 1) + case.code,
+    late, shape = (
         np.random.default_rng(SPLIT).random(item.max() + 1)[item] < 0.5,
+        (item.max() + 1, case.given.shape[1]),
     )
-    pairs = []
-    for at in (cell, item):
-        by = table(case.who[~late], at[~late], (case.given.shape[0], int(at.max()) + 1))[often]
-        pairs.append((by @ by.T).toarray() * (1 - np.eye(often.size)))
-    alike = pairs[0] - pairs[1] * pairs[0].sum() / max(pairs[1].sum(), 1)
+    met, same = (_met(np.where(late, -1, case.who), at, often) for at in (item, item * shape[1] + case.code))
+    alike = same - met * same.sum() / max(met.sum(), 1)
     alike -= alike.mean(axis=0) + alike.mean(axis=1)[:, None] - alike.mean()
-    of = np.full(case.given.shape[0], -1)
+    of = np.full(len(case.given), -1)
     of[often] = np.linalg.eigh(alike)[1][:, -1] > 0
-    first, second = (
-        table(item[rows], case.code[rows], (item.max() + 1, case.code.max() + 1)).toarray()
-        for rows in (late & (of[case.who] == 0), late & (of[case.who] == 1))
-    )
-    z, n, m = [], first.sum(axis=1), second.sum(axis=1)
-    for one, size, other in ((first, n, m), (second, m, n)):
-        told = (size > 1) & (other > 0)
-        within = (one * (one - 1)).sum(axis=1)[told] / (size * (size - 1))[told]
-        apart = within - (first * second).sum(axis=1)[told] / (n * m)[told]
-        z.append(
-            (apart.mean(), apart.mean() / max(sp.stats.sem(apart), 1e-9)) if told.sum() > ENOUGH else (0, 0)
-        )
+    sides = [late & (of[case.who] == k) for k in (0, 1)]
+    first, second = (table(item[rows], case.code[rows], shape).toarray() for rows in sides)
+    z, apart = min(_apart(first, second), _apart(second, first))
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
     return Finding(
-        "warning",
-        f"annotators form camps of {len(names[0])} and {len(names[1])}, which agree more within, by {min(z)[0]:.2f}",
+        "warning" if apart > FAR else "note",
+        f"annotators form camps of {len(names[0])} and {len(names[1])}, which agree more within, by {apart:.2f}",
         f"ask what each understands by the question, and score the models for each: {call('groups')}",
         min(names, key=len),
-        float(sp.stats.norm.sf(min(z)[1])),
+        float(sp.stats.norm.sf(z)),
     )
+
+
+def _apart(one: Floats, other: Floats) -> tuple[float, float]:
+    """Return how much more a camp agrees within than with the other, and that in standard errors: (error, more)."""
+    n, m = one.sum(axis=1), other.sum(axis=1)
+    told = (n > 1) & (m > 0)
+    if told.sum() <= ENOUGH:
+        return 0.0, 0.0
+    one, other, n, m = one[told], other[told], n[told], m[told]
+    more = (one * (one - 1)).sum(axis=1) / (n * (n - 1)) - (one * other).sum(axis=1) / (n * m)
+    return more.mean() / max(sp.stats.sem(more), 1e-9), more.mean()
 
 
 def paradox(case: Case) -> Finding:
@@ -258,8 +303,8 @@ def paradox(case: Case) -> Finding:
 def repeats(case: Case) -> Finding:
     """Annotators who give another answer when an item comes again."""
     rows = pd.DataFrame({"item": case.annotations.item_index, "who": case.who, "code": case.code})
-    again = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
-    if not len(again):
+    again: Any = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
+    if not (again["nunique"] < again["size"]).any():  # several labels of one answer are all different
         raise Lacking("items that an annotator answered twice")
     other = again.query("nunique > 1")
     return Finding(
@@ -289,18 +334,44 @@ def first_place(case: Case) -> Finding:
     """Judges who prefer the answer that is shown first."""
     if case.comparisons is None or not case.comparisons.order_known:
         raise Lacking("comparisons of models whose order is known")
-    found: Any = effect_table(
-        davidson(case.comparisons, order="annotator", draws=500, random_seed=case.random_seed)
-    )
-    found = found[found["effect"] == "first_wins"].set_index("annotator").reindex(case.annotations.annotators)
-    away = (found["mean"] - 0.5).to_numpy() / ((found["upper"] - found["lower"]) / 3.92).to_numpy()
+    verdicts: Any = case.verdicts.groupby("who").sum()
+    found = verdicts.reindex(range(len(case.given)), fill_value=0.0)
+    z = (found["won"] - found["expected"]) / np.sqrt(found["variance"].clip(lower=1e-9))
     return _annotators(
         case,
-        2 * sp.stats.norm.sf(np.abs(np.nan_to_num(away))),
+        2 * sp.stats.norm.sf(np.abs(z)),
         lambda j: (
-            f"lets the first of two equal models win in {interval(*found.iloc[j][['mean', 'lower', 'upper']])}"
+            f"names the first in {share(found['won'][j], found['n'][j])} of the comparisons, expected "
+            f"{found['expected'][j] / found['n'][j]:.2f}"
         ),
         f"show each pair in both orders, or estimate the effect of the place: {call('strengths')}",
+    )
+
+
+def favours(case: Case) -> Finding:
+    """Judges who favour a model: with them it wins more often than the strengths say."""
+    games = case.comparisons
+    if games is None or not games.annotators.size:
+        raise Lacking("comparisons of models by known judges")
+    rows: Any = case.verdicts
+    rows["expected"] += (
+        (rows["won"] - rows["expected"]).groupby(rows["who"]).transform("mean")
+    )  # the first place
+    turned = rows.assign(model=games.second, won=1 - rows["won"], expected=1 - rows["expected"])
+    found: Any = pd.concat([rows.assign(model=games.first), turned]).groupby(["who", "model"]).sum()
+    found = found.query(f"n >= {ENOUGH}")
+    if not len(found):
+        raise Lacking(f"a judge with {ENOUGH} comparisons of a model")
+    z = (found["won"] - found["expected"]) / np.sqrt(found["variance"].clip(lower=1e-9))
+    found = found.assign(chance=sp.stats.norm.sf(z) * len(found)).sort_values("chance", kind="stable")
+    names = [(games.annotators[who].item(), games.models[model].item()) for who, model in found.index]
+    n, won, expected, _, chance = found.iloc[0]
+    return Finding(
+        "warning",
+        f"with {names[0][0]!r}, {names[0][1]!r} wins {share(won, n)} of its comparisons, expected {expected / n:.2f}",
+        "ask whether the judge made the model, or is of its family; if so, leave these comparisons out",
+        names[: (found["chance"] < CHANCE).sum()],
+        float(chance),
     )
 
 
@@ -313,8 +384,8 @@ CHECKS = [
     spelling,
     camps,
     first_place,
+    favours,
     never_meet,
     too_fast,
-    repeats,
 ]
-CHECKS += [same_text, few_votes, paradox, unused]
+CHECKS += [drifts, repeats, same_text, few_votes, paradox, unused]

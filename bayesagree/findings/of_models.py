@@ -10,12 +10,12 @@ from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.findings.case import CHANCE, Case, Finding, Lacking, call, interval, share
-from bayesagree.plausibility.independence import UNSURE, independence
+from bayesagree.plausibility.independence import SURE, UNSURE, independence
 
 # Share of items without prediction that is critical; annotators of a group that is compared; names in a sentence.
 MANY, GROUP, NAMED = 0.05, 5, 5
 # Kappa with the votes below which a model is useless; error of stated probabilities that counts.
-USELESS, MARGIN = 0.1, 0.05
+USELESS, MARGIN = 0.2, 0.05
 
 
 def knows_votes(case: Case) -> Finding:
@@ -23,8 +23,10 @@ def knows_votes(case: Case) -> Finding:
     found = independence(case.annotations, case.models)
     if not found.seen > UNSURE and not found.dependent.any():
         raise Lacking("more items with several votes")
-    # Of independent models .05 have a z above 2 and .004 above 4: two thirds of it are standard deviations.
-    over = np.where(found.uneven, 0.0, (found.z - max(found.votes_z - UNSURE, 0)) * 2 / 3)
+    # Of independent models .05 have a z above 2 and .004 above 4: two thirds of it are standard deviations; half of it
+    # where items are so alike that planted copies do not show.
+    part = 2 / 3 if found.seen >= SURE else 1 / 2
+    over = np.where(found.uneven, 0.0, (found.z - max(found.votes_z - UNSURE, 0)) * part)
     over, who = np.fmax(over, -found.closeness), found.models[found.dependent].tolist()
     same = [f"; {m} is annotator {a}" for m, a in zip(found.models, found.annotator) if a is not None]
     most = max(np.max(over, initial=0, where=found.dependent), 4 * bool(same))
@@ -127,7 +129,7 @@ def base_rate(case: Case) -> Finding:
     ends = interval(kappa[k], kappa[k] - 1.96 * error[k], kappa[k] + 1.96 * error[k])
     return Finding(
         "warning",
-        f"{case.models.models[k].item()!r} matches the votes as chance does: kappa {ends}",
+        f"{case.models.models[k].item()!r} matches the votes hardly better than chance: kappa {ends}",
         "check that its items and labels are those of the votes; its accuracy is that of a common label",
         case.models.models[p < CHANCE].tolist(),
         float(p[k]),

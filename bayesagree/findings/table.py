@@ -39,7 +39,8 @@ def audit(
     gold
         The true label of some items, a mapping or a series by item; other items have no part.
     time
-        Seconds of each answer: a data frame (item, annotator, time).
+        Seconds of each answer (column time), when it was given (column when), or both: a data frame with item and
+        annotator.
     texts
         What each item shows, a mapping or a series by item.
     random_seed

@@ -15,7 +15,7 @@ from benchmarks import audit as worlds
 SILENT = {"none", "not run"}
 # Of a clean test set these may say that which is so of any: few votes, models nearly alike, hard items.
 NOTES = {"few_votes", "unseparated", "all_err"}
-LONG = {"copies", "careless", "knows_votes", "served_badly", "camps"}
+LONG = {"drifts", "knows_votes", "served_badly", "camps"}
 
 
 @cache
@@ -39,7 +39,7 @@ def test_a_check_speaks_of_its_defect(defect):
 
 @pytest.mark.parametrize(
     ("defect", "who"),
-    [("copies", {("r0", "r1"), ("r1", "r0")}), ("one_answer", {"r0"}), ("careless", {"r0"}),
+    [("copies", {("r0", "r1"), ("r1", "r0")}), ("drifts", {"r0"}), ("one_answer", {"r0"}), ("careless", {"r0"}),
      ("careless, against", {"r0"}), ("too_fast", {"r0"}), ("knows_votes", {"A"}), ("unused, by one", {"other"}),
      ("camps", {f"r{j}" for j in range(6)}),
      ("base_rate", {"C"}), ("uncalibrated", {"C"}), ("paradox", {"good"})],
@@ -50,9 +50,10 @@ def test_it_names_the_culprits_and_nobody_else(defect, who):
     assert set(found) <= who
 
 
-def test_a_judge_who_names_the_first_is_found_and_no_other():
+def test_a_judge_who_names_the_first_or_favours_a_model_is_found_and_no_other():
     assert worlds.arena(1.5, 1, n=600).attrs["where"]["first_place"] == ["j5"]
-    assert worlds.arena(0.0, 1, n=600)["severity"]["first_place"] == "none"
+    assert worlds.arena(0.0, 1, n=900, favour=1.5).attrs["where"]["favours"] == [("j5", "B")]
+    assert worlds.arena(0.0, 1, n=600)["severity"][["first_place", "favours"]].tolist() == ["none", "none"]
 
 
 def test_scores_that_are_no_probabilities_are_named():
