@@ -17,8 +17,6 @@ Effect = Literal["common", "annotator"] | None
 
 # Logarithms of scales and odds beyond this are this: trajectories that went astray.
 LARGEST = 50.0
-# Most steps of Newton's method; gain in log density below which it stops; share of a step below which it gives up.
-NEWTON, CLOSE, SHORTEST_STEP = 50, 1e-6, 1e-6
 # A walker starts at most this and one per parameter below the centre, in log density: a normal one has half of it.
 FARTHEST = 10.0
 # Walkers that make a chain one after the other, each of as many draws or more.
@@ -258,25 +256,15 @@ class Density:
         return found + np.diag(np.concatenate([precision, of_scales]))
 
     def mode(self, point: Floats) -> Floats:
-        """Return the point of highest density with the scales of `point`, by Newton's method."""
-        normal = slice(0, self.n_normal)
-        height, slope = self(point)
-        for _ in range(NEWTON):
-            step = np.linalg.solve(self.precision(point)[normal, normal], slope[normal])
-            gain, length = float(step @ slope[normal]), 1.0
-            while True:
-                new = point.copy()
-                new[normal] += length * step
-                new_height, new_slope = self(new)
-                if new_height >= height + 1e-4 * length * gain or length < SHORTEST_STEP:
-                    break
-                length /= 2
-            if not new_height >= height:
-                break
-            point, height, slope = new, new_height, new_slope
-            if gain < CLOSE:
-                break
-        return point
+        """Return the point of highest density with the scales of `point`."""
+        scales = point[self.n_normal :]
+
+        def loss(normal: Floats) -> tuple[float, Floats]:
+            height, slope = self(np.append(normal, scales))
+            return -float(height), -slope[: self.n_normal]
+
+        found = sp.optimize.minimize(loss, point[: self.n_normal], jac=True, method="L-BFGS-B")
+        return np.append(found.x, scales)
 
     def start(self) -> Floats:
         """Return a typical point: scales that fit the mode with half of their prior scales, and their own mode.

@@ -32,7 +32,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions, is_data
-from bayesagree.subjective._beta_binomial import beta_binomial_posterior
+from bayesagree.subjective._beta_binomial import group_draws
 from bayesagree.subjective.performance import ModelPredictions, annotator_scores, as_groups
 
 if TYPE_CHECKING:
@@ -235,4 +235,4 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
 def _draws(counts: GroupCounts, model: int, n: int, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     kept = counts.total[model] > 0
     agree, total = counts.agree[model, kept], counts.total[model, kept]
-    return beta_binomial_posterior(agree, total, counts.group[kept], counts.groups.size).sample(n, rng)
+    return group_draws(agree, total, counts.group[kept], counts.groups.size, n, rng)

@@ -11,7 +11,7 @@ from scipy.stats import beta, betabinom
 from bayesagree import Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
-from bayesagree.subjective._beta_binomial import beta_binomial_posterior
+from bayesagree.subjective._beta_binomial import group_draws
 from bayesagree.subjective.group_model import group_counts, group_performance_model, group_posterior, group_summary
 
 
@@ -66,8 +66,8 @@ def test_pymc_twin_has_the_density_of_the_definition():
 def test_one_group_equals_quadrature():
     """One annotator: integrate the definition by brute force over w, m, b and mu."""
     agree, total = 7, 9
-    posterior = beta_binomial_posterior(np.array([agree]), np.array([total]), np.array([0]), 1)
-    draws = posterior.sample(40_000, np.random.default_rng(1))["performance"][:, 0]
+    one = np.array([agree]), np.array([total]), np.array([0]), 1
+    draws = group_draws(*one, 40_000, np.random.default_rng(1))["performance"][:, 0]
     # Without other groups mu has density p(mu) = E over (m, b) of the Beta density.
     grid = (np.arange(300) + 0.5) / 300
     middle = (np.arange(40) + 0.5) / 40
