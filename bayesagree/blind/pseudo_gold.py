@@ -39,32 +39,18 @@ def round_robin(systems: Systems) -> LabelCodes:
     return sets
 
 
-def sampling(
-    systems: Systems, *, sets: int = 1000, leave_one_out: bool = False, random_seed: Seed = None
-) -> LabelCodes:
-    """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it.
-
-    With `leave_one_out` a system that would judge itself is judged by another one of these.
-    """
+def sampling(systems: Systems, *, sets: int = 1000, random_seed: Seed = None) -> LabelCodes:
+    """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it."""
     n = (systems.predicted >= 0).sum(axis=0)
     voters, item = np.argsort(systems.predicted < 0, axis=0, kind="stable"), np.arange(systems.items.size)
-    owners = systems.models.size if leave_one_out else 1
-    drawn = np.empty((positive_int(sets, "sets"), owners, item.size), np.int16)
 
-    def draw(block: tuple[slice, np.random.Generator]) -> None:
+    def draw(block: tuple[slice, np.random.Generator]) -> LabelCodes:
         some, rng = block
-        u = rng.random((1 + leave_one_out, some.stop - some.start, item.size))
-        place = (u[0] * n).astype(np.int64)
-        drawn[some] = systems.predicted[voters[place, item], item][:, None]
-        if leave_one_out:
-            other = (u[1] * (n - 1)).astype(np.int64)
-            other = np.where(n > 1, other + (other >= place), 0)
-            label = np.where(n > 1, systems.predicted[voters[other, item], item], -1)
-            np.put_along_axis(drawn[some], voters[place, item][:, None], label[:, None], axis=1)
+        place = (rng.random((some.stop - some.start, item.size)) * n).astype(np.int64)
+        return systems.predicted[voters[place, item], item]
 
-    blocks = item_blocks(sets)
-    list(map_blocks(draw, list(zip(blocks, block_generators(random_seed, len(blocks))))))
-    return drawn if leave_one_out else drawn[:, 0]
+    blocks = item_blocks(positive_int(sets, "sets"))
+    return np.concatenate([*map_blocks(draw, [*zip(blocks, block_generators(random_seed, len(blocks)))])])
 
 
 def vote_counts(systems: Systems) -> NDArray[np.int64]:
@@ -72,16 +58,10 @@ def vote_counts(systems: Systems) -> NDArray[np.int64]:
     return np.stack([(systems.predicted == k).sum(axis=0) for k in range(systems.n_labels)], axis=1)
 
 
-def vote_shares(systems: Systems, *, leave_one_out: bool = False) -> NDArray[np.float64]:
-    """Return the chance of each label in the sets of `sampling`, shape (item, category) or (model, item, category).
-
-    Items that nobody (else) labelled have 0 throughout.
-    """
+def vote_shares(systems: Systems) -> NDArray[np.float64]:
+    """Return the chance of each label in the sets of `sampling`, (item, category); 0 where nobody labelled the item."""
     counts = vote_counts(systems)
-    if leave_one_out:
-        own = systems.predicted[..., None] == np.arange(systems.n_labels)
-        counts = counts - own
-    return counts / np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
 
 
 def majority(systems: Systems, *, threshold: float = 0.5, random_seed: Seed = None) -> LabelCodes:

@@ -251,12 +251,10 @@ def make_pseudo_gold(
     random_seed = seed_sequence(random_seed)
     if method == "round_robin":
         return PseudoGold(pseudo_gold.round_robin(systems), False)
-    if method == "sampling":
-        drawn = pseudo_gold.sampling(systems, sets=sets, leave_one_out=leave_one_out, random_seed=random_seed)
-        return PseudoGold(drawn, False, pseudo_gold.vote_shares(systems, leave_one_out=leave_one_out))
     combine: dict[str, Callable[[Systems], LabelCodes]] = {
         "majority": partial(pseudo_gold.majority, threshold=threshold, random_seed=random_seed),
         "em": pseudo_gold.em,
+        "sampling": partial(pseudo_gold.sampling, sets=sets, random_seed=random_seed),
         "dawid_skene": partial(pseudo_gold.posterior, sets=sets, chains=chains, random_seed=random_seed),
         "direct": combiners.direct,
         "calibrated_majority": partial(
@@ -266,9 +264,13 @@ def make_pseudo_gold(
     }
     if method not in combine:
         raise InputError(f"method={method!r} is not one of {shorten(METHODS, 11)}")
-    if leave_one_out and method != "direct":
-        return PseudoGold(pseudo_gold.judged_by_others(systems, combine[method]), True)
-    return PseudoGold(combine[method](systems), True)
+    alone = leave_one_out and method != "direct"
+    drawn = pseudo_gold.judged_by_others(systems, combine[method]) if alone else combine[method](systems)
+    if method != "sampling":
+        return PseudoGold(drawn, True)
+    others = [systems.without(m) for m in range(systems.models.size)]
+    shares = [pseudo_gold.vote_shares(one) for one in others] if alone else pseudo_gold.vote_shares(systems)
+    return PseudoGold(drawn, False, np.asarray(shares))
 
 
 def counts_per_set(gold: PseudoGold, systems: Systems) -> NDArray[np.float64]:

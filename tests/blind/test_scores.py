@@ -51,7 +51,7 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
 
 def test_posterior_draws_follow_the_score():
     systems, crowd, _ = simulated(missing=0.1)
-    for method in ("majority", "round_robin", "sampling", "glm"):
+    for method in ("majority", "round_robin", "sampling", "naive_bayes"):
         tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, draws=250, random_seed=2)
         for metric in METRICS:
             draws = tree["posterior"][metric].values.reshape(1000, 4)
