@@ -10,7 +10,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.errors import InputError, shorten
-from bayesagree.plots._panels import Panels, new_panels, one_panel, write_cells
+from bayesagree.plots._panels import Panels, heat_map, new_panels, one_panel
 from studies.binary_crowds import rate_shapes
 
 if TYPE_CHECKING:
@@ -160,8 +160,7 @@ def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -
     """
     table = regions.transpose("tpr", "fpr").values
     _, panel = one_panel(axes, width=4.4, height=3.6)
-    panel.imshow(table, cmap="Greys", vmin=0, vmax=1)
-    write_cells(panel, table, _region_text, light_above=True, limit=0.5)
+    heat_map(panel, table, _region_text, label="share", middle=0.5, vmin=0, vmax=1)
     thirds = [str(third) for third in regions["fpr"].values]
     panel.set_xticks(range(3), thirds)
     panel.set_yticks(range(3), [str(third) for third in regions["tpr"].values])

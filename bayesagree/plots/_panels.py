@@ -91,13 +91,24 @@ def plain(name: Any) -> str:
     return "".join(c if c.isprintable() else "\ufffd" for c in str(name)).replace("$", r"\$")
 
 
-def write_cells(
-    panel: "Axes", table: Floats, texts: Callable[[float, int, int], str], *, limit: float, light_above: bool
+def heat_map(
+    panel: "Axes",
+    table: Floats,
+    text: Callable[[float, int, int], str],
+    *,
+    label: str,
+    middle: float,
+    **options: Any,
 ) -> None:
-    """Write texts (of value, row, column) into the cells of an image, in black or white, to stand out from it."""
+    """Draw a table as an image with a bar of its colours, its cells named by texts (of value, row, column).
+
+    Texts stand out: white above the value `middle`, black below. `options` are those of `imshow`.
+    """
+    image = panel.imshow(table, cmap="Blues", **options)
     for (row, column), value in np.ndenumerate(table):
-        colour = "white" if (value > limit) == light_above else "black"
-        panel.text(column, row, texts(float(value), row, column), ha="center", va="center", color=colour)
+        colour = "white" if value > middle else "black"
+        panel.text(column, row, text(float(value), row, column), ha="center", va="center", color=colour)
+    panel.figure.colorbar(image, ax=panel, label=label)
 
 
 def with_sizes(names: Iterable[Any], sizes: Iterable[int]) -> list[str]:

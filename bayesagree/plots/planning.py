@@ -11,17 +11,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_designs(
-    designs: xr.Dataset, *, today: tuple[float, float] | None = None, axes: "Axes | None" = None
-) -> "Axes":
+def plot_designs(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     """Draw the width of the interval against the annotators per item, a line for each number of items.
 
     Parameters
     ----------
     designs
         From `plan`.
-    today
-        Annotators an item and width of the interval of the study that there is, marked by a cross.
     axes
         The axes to draw in; by default a figure of its own.
 
@@ -35,9 +31,9 @@ def plot_designs(
     >>> from bayesagree import Labels, plan
     >>> pilot = Labels.from_counts([[3, 0], [2, 1], [0, 3], [3, 0], [1, 2], [0, 3]] * 5)
     >>> designs = plan(pilot, items=[50, 200], annotators=[3, 5], metric="fleiss_kappa", replicates=4, random_seed=1)
-    >>> axes = plot_designs(designs, today=(3, 0.4))
+    >>> axes = plot_designs(designs)
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['today', '50 items', '200 items']
+    ['50 items', '200 items']
     """
     _, panel = one_panel(axes)
     found = designs.transpose("items", "annotators")
@@ -48,8 +44,6 @@ def plot_designs(
         panel.errorbar(
             x, row["width"], yerr=np.stack([below, above]), label=f"{size} items", capsize=2, **style(k)
         )
-    if today is not None:
-        panel.plot(*today, "kx", markersize=9, label="today")
     if "target" in designs.attrs:
         panel.axhline(designs.attrs["target"], color="grey", linestyle=":", label="wanted")
     panel.set_xticks(x)

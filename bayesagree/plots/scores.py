@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
-from bayesagree.plots._panels import COLOURS, one_panel, plain, style, write_cells
+from bayesagree.plots._panels import COLOURS, heat_map, one_panel, plain, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -177,13 +177,10 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     ['B', 'A', 'C']
     """
     table = result["rank_probability"].transpose("model", "rank").values
-    figure, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
-    image = panel.imshow(table, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    write_cells(
-        panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", light_above=True, limit=0.5
-    )
+    _, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
+    options: Any = {"vmin": 0, "vmax": 1, "aspect": "auto", "label": "probability", "middle": 0.5}
+    heat_map(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", **options)
     panel.set_yticks(range(table.shape[0]), [plain(m) for m in result["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])
     panel.set_xlabel(f"place by {result.attrs.get('metric', 'score')}".replace("_", " "))
-    figure.colorbar(image, ax=panel, label="probability")
     return panel

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.plots._panels import COLOURS, Panels, new_panels, plain, with_sizes, write_cells
+from bayesagree.plots._panels import COLOURS, Panels, heat_map, new_panels, plain, with_sizes
 
 
 def plot_groups(result: xr.Dataset | xr.DataTree, *, axes: Panels | None = None) -> Panels:
@@ -51,14 +51,13 @@ def plot_groups(result: xr.Dataset | xr.DataTree, *, axes: Panels | None = None)
 def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
     table = result["performance"].transpose("group", "model").values
     n_groups, n_models = table.shape
-    figure, panels = new_panels(axes, width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
+    _, panels = new_panels(axes, width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
     panel = panels[0, 0]
-    image = panel.imshow(table, aspect="auto", cmap="Blues")
+    options: Any = {"aspect": "auto", "label": str(result.attrs["metric"])}
+    middle = (np.nanmin(table) + np.nanmax(table)) / 2
+    heat_map(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", middle=middle, **options)
     panel.set_yticks(range(n_groups), with_sizes(result["group"].values, result["n_annotators"].values))
     panel.set_xticks(range(n_models), [plain(m) for m in result["model"].values])
-    middle = (np.nanmin(table) + np.nanmax(table)) / 2
-    write_cells(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", light_above=True, limit=middle)
-    figure.colorbar(image, ax=panel, label=str(result.attrs["metric"]))
     panel.set_ylabel(f"{plain(result.attrs['by'])} (annotators)")
     return panels
 
