@@ -10,8 +10,6 @@ from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.multisets import distinct
 
-# A table of counts may have so many entries for each count.
-SPARSE = 4
 # Least logarithm of a mean that is drawn.
 LEAST = -300.0
 
@@ -50,7 +48,7 @@ class Counts(NamedTuple):
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
         n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]
-        known, place = (np.arange(places), at) if places * most < SPARSE * at.size else distinct(at, places)
+        known, place = distinct(at, places)
         number = np.bincount(place * most + n - 1, minlength=known.size * most).reshape(known.size, most)
         above = np.cumsum(number[:, ::-1], axis=1)[:, ::-1]
         row, r = np.nonzero(above)

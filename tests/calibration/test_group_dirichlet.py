@@ -27,7 +27,6 @@ def simulate(rng, n_items=25, n_groups=3, n_votes=4):
 
 @pytest.mark.parametrize(("n", "random_seed"), SIZES)
 @pytest.mark.filterwarnings("ignore:the chains disagree")  # one short chain each
-@pytest.mark.filterwarnings("ignore:the votes of .* come from few annotators")  # by chance, in one set of hundreds
 def test_ranks_of_the_truth_are_uniform(calibration, n, random_seed):
     rng = np.random.default_rng(random_seed)
     ranks, of_item = [], []

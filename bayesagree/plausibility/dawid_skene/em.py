@@ -80,20 +80,19 @@ def dawid_skene_em(
     n, people = crowd.n_labels, crowd.n_annotators
     rows = Rows.of(VARIANTS[variant], n, prior or DawidSkenePrior())
     base, pseudo = (rows.base, prior.prevalence) if prior else (0 * rows.base, 0.0)
-    # How often an item has each label of each annotator, and which true label makes it which answer.
+    # How often an item has each label of each annotator.
     ones, place = np.ones(crowd.item.size), (crowd.item, crowd.annotator * n + crowd.label)
     given: Any = sp.sparse.csr_array((ones, place), shape=(crowd.n_items, people * n))
     by_answer: Any = given.T.tocsr()
-    cell = (rows.row[:, None] * base.shape[1] + rows.column).ravel()
-    answers: Any = sp.sparse.csr_array((np.ones(n * n), (np.arange(n * n), cell)), shape=(n * n, base.size))
+    answer: Any = slice(None), rows.row[:, None], rows.column
     shares, counted = crowd.shares, (crowd.sizes > 0) | crowd.gold.any(axis=1)
     impossible = (crowd.known[:, None] >= 0) & ~crowd.gold
     prevalence, confusion, history, converged = np.empty(0), np.empty(0), [], False
     with np.errstate(divide="ignore", invalid="ignore"):
         while not converged and len(history) < max_iterations:
             prevalence = (pseudo + shares[counted].sum(axis=0)) / (n * pseudo + counted.sum())
-            said = (by_answer @ shares).reshape(people, n, n).swapaxes(1, 2).reshape(people, -1)
-            counts = base + (said @ answers).reshape(people, *base.shape)
+            counts = np.tile(base, (people, 1, 1))
+            np.add.at(counts, answer, (by_answer @ shares).reshape(people, n, n).swapaxes(1, 2))
             p = counts / counts.sum(axis=2, keepdims=True)
             confusion = rows.matrices(p)
             log_chance = np.nan_to_num(np.log(confusion), nan=-np.inf, neginf=-np.inf)

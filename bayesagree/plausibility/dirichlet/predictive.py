@@ -1,16 +1,14 @@
 """Predictive checks of the Dirichlet posterior: every annotator draws labels from the item's plausibilities."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive
-from bayesagree.inference.multisets import distinct
 from bayesagree.inference.predictive import (
     Draws,
     HeldOutScores,
@@ -53,32 +51,21 @@ def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settin
 
 def held_out_scores(labels: Labels, levels: Floats, *, prior: Prior = None) -> HeldOutScores:
     """Score each annotation by the predictive probability that the others of its item give it."""
-    shape = prior_shape(prior, labels.categories.size)
-    n_items = labels.items.size
-    cell, at = distinct(
-        labels.item_index.astype(np.int64) * shape.size + labels.label_index, n_items * shape.size
-    )
-    item, label = np.divmod(cell, shape.size)
-    n = np.bincount(at, weights=labels.count)
-    total = np.bincount(item, weights=n, minlength=n_items)
+    shape, n = prior_shape(prior, labels.categories.size), labels.counts().astype(float)
+    total = n.sum(axis=1)
     scored = total > 1
-    log_score, agreement = np.zeros((2, levels.size, n_items))
+    log_score, agreement = np.zeros((2, levels.size, len(n)))
     for g, gamma in enumerate(positive(float(level), "reliability", zero=True) for level in levels):
-        chance = (gamma * (n - 1) + shape[label]) / (gamma * (total[item] - 1) + shape.sum())
-        log_score[g] = np.where(scored, np.bincount(item, weights=n * np.log(chance), minlength=n_items), 0.0)
-        agreement[g] = dirichlet_agreement(item, label, gamma * n, shape, gamma * total)
+        chance = (gamma * (n - 1) + shape) / (gamma * (total - 1) + shape.sum())[:, None]
+        log_score[g] = np.where(scored, (n * np.log(np.where(n > 0, chance, 1.0))).sum(axis=1), 0.0)
+        agreement[g] = dirichlet_agreement(gamma * n + shape)
     return HeldOutScores(log_score, np.where(scored, total, 0).astype(np.int64), agreement)
 
 
-def dirichlet_agreement(
-    item: NDArray[Any], label: NDArray[Any], weight: Floats, shape: Floats, total: Floats
-) -> Floats:
-    """Return E sum_k lambda_k^2 of every item under Dirichlet(weight + shape), shape (item,)."""
-    alpha = shape[label] + weight
-    gain = alpha * (alpha + 1) - shape[label] * (shape[label] + 1)
-    square = np.bincount(item, weights=gain, minlength=total.size) + (shape * (shape + 1)).sum()
-    all_of_it = total + shape.sum()
-    return square / (all_of_it * (all_of_it + 1))
+def dirichlet_agreement(shape: Floats) -> Floats:
+    """Return E sum_k lambda_k^2 of every item under Dirichlet(shape), shape (item,)."""
+    total = shape.sum(axis=1)
+    return (shape * (shape + 1)).sum(axis=1) / (total * (total + 1))
 
 
 PREDICTIVE = PredictiveRecord(_model, observed_labels, _variables, _item_log_likelihood)

@@ -30,9 +30,6 @@ MOST_KEPT, FEWEST_STATES = 5_000_000, 50
 MOST_STATES = 500
 # End of log shapes, and the width of slice steps, of them and of logits of shares.
 FARTHEST, WIDTH = 9.5, 1.5
-# Members of a group, weighted by their votes, above which who they are hardly moves its mean; level of the test whether
-# members differ.
-MANY, TEST_LEVEL = 30, 0.01
 
 # Group of each annotator: a mapping or a series by annotator, or ready groups.
 MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups
@@ -42,14 +39,12 @@ MembersOfGroups = Mapping[Any, Any] | pd.Series | Groups
 class GroupVotes:
     """Votes of the groups that voted.
 
-    `names` of groups, `categories`, `votes` (group, item, category), and names of groups whose votes come from few
-    annotators who favour labels of their own whatever the item, `few_who_differ`.
+    `names` of groups, `categories`, `votes` (group, item, category); `sampled` are states that were drawn.
     """
 
     names: NDArray[Any]
     categories: NDArray[Any]
     votes: NDArray[np.int64]
-    few_who_differ: NDArray[Any]
     sampled: "list[States]" = field(default_factory=list)
 
     @classmethod
@@ -64,13 +59,9 @@ class GroupVotes:
             raise InputError(
                 f"there must be votes of two groups or more; only {shorten(known.names[used])} voted"
             )
-        item, label, annotator = labels.item_index[row], labels.label_index[row], labels.annotator_index[row]
         votes = np.zeros((used.size, labels.items.size, labels.categories.size), np.int64)
-        np.add.at(votes, (group, item, label), 1)
-        few = [
-            _few_who_differ(item[group == g], label[group == g], annotator[group == g]) for g in range(used.size)
-        ]
-        return cls(known.names[used], labels.categories, votes, known.names[used][few])
+        np.add.at(votes, (group, labels.item_index[row], labels.label_index[row]), 1)
+        return cls(known.names[used], labels.categories, votes)
 
     @property
     def repeated(self) -> NDArray[np.bool_]:
@@ -86,7 +77,12 @@ class GroupVotes:
     def states(self, prior: GroupDirichletPrior | None, request: Request) -> "States":
         """Run the chains, once."""
         if not self.sampled:
-            self.warn_of_few()
+            if not self.repeated.all():
+                warn(
+                    f"no item has two votes of {shorten(self.names[~self.repeated])}: whether such a group sees an "
+                    "item its own way, or its one vote is by chance, cannot be known; averages over items are right, "
+                    "prob_different is NaN"
+                )
             draws, n_chains = request.draws, request.chains
             most = min(max(MOST_KEPT // (self.votes.shape[1] * n_chains), FEWEST_STATES), MOST_STATES)
             shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
@@ -99,39 +95,6 @@ class GroupVotes:
                     kept.append((chains.log_shape, chains.share.copy(), *labels))
             self.sampled.append(States(self, shared, *(np.stack(one, axis=1) for one in zip(*kept))))
         return self.sampled[0]
-
-    def warn_of_few(self) -> None:
-        """Warn of groups about which nothing can be known item by item, or little beyond the annotators who voted."""
-        if not self.repeated.all():
-            warn(
-                f"no item has two votes of {shorten(self.names[~self.repeated])}: whether such a group sees an item "
-                "its own way, or its one vote is by chance, cannot be known; averages over items are right, "
-                "prob_different is NaN"
-            )
-        if self.few_who_differ.size:
-            warn(
-                f"the votes of {shorten(self.few_who_differ)} come from few annotators, who favour labels of their own "
-                "whatever the item: intervals are about these annotators, too narrow for the group; ask more members"
-            )
-
-
-def _few_who_differ(item: NDArray[Any], label: NDArray[Any], annotator: NDArray[Any]) -> bool:
-    """Return whether few annotators gave these votes, and could not have exchanged them.
-
-    Cochran's test of each label: had the annotators of an item exchanged their labels at random, each annotator's
-    number of this label would have the sum of its shares p among the votes of these items as mean, and the sum of
-    p (1 - p) as variance.
-    """
-    size = np.unique(annotator, return_counts=True)[1]
-    if size.size < 2 or item.size**2 >= MANY * (size**2).sum():
-        return False
-    said: Any = pd.get_dummies(pd.Series(label)).astype(float)
-    share = said.groupby(item).transform("mean")
-    variance = (share * (1 - share)).groupby(annotator).sum()
-    squares = ((said - share).groupby(annotator).sum() ** 2 / variance).where(variance > 0)
-    freedom = np.maximum(squares.count() - 1, 0)
-    p_value = sp.special.gammaincc(freedom / 2, squares.mean().fillna(0) * freedom / 2)
-    return bool(np.where(freedom > 0, p_value, 1.0).min() * said.shape[1] < TEST_LEVEL)
 
 
 class Chains:

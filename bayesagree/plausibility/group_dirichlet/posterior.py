@@ -163,7 +163,7 @@ def group_dirichlet(
     groups
         Group of each annotator: a mapping or a series by annotator, or `bayesagree.annotations.Groups`. Annotators
         without a group are one, "unknown". Where the same few annotators of a group label all items and differ whatever
-        the item, intervals are about these annotators, and too narrow for the whole group: a warning says so.
+        the item, intervals are about these annotators, and too narrow for the whole group.
     prior
         By default `GroupDirichletPrior()`.
     draws, chains
@@ -195,8 +195,7 @@ def group_dirichlet(
     Warns
     -----
     UserWarning
-        Groups with at most one vote per item, groups of few annotators who differ whatever the item (Cochran's test),
-        chains that disagree.
+        Groups with at most one vote per item, chains that disagree.
 
     See Also
     --------

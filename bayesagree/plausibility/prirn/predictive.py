@@ -41,9 +41,7 @@ def held_out_scores(
     value = rankings_log_probability(log_worth, np.tile(ranks, (gamma.size, 1)))[0].reshape(gamma.size, -1)
     scored = np.where(n > 1, n, 0)
     log_score = np.stack([np.bincount(rankings.item_index, weights=row, minlength=n.size) for row in value])
-    irn = label_total / item_total[cell // shape.size]
-    agreement = [
-        dirichlet_agreement(*np.divmod(cell, shape.size), g * irn, shape, np.full(n.size, g))
-        for g in gamma[:, 0]
-    ]
+    irn = np.zeros((n.size, shape.size))
+    irn.ravel()[cell] = label_total / item_total[cell // shape.size]
+    agreement = [dirichlet_agreement(g * irn + shape) for g in gamma[:, 0]]
     return HeldOutScores(np.where(scored > 0, log_score, 0.0), scored, np.stack(agreement))

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from _groups import labels_of
 from scipy.special import betainc, betaln, softmax
@@ -127,22 +126,3 @@ def test_pymc_has_the_same_posterior():
     others = np.stack([share.drop_sel(group=g).prod("group") for g in "ghi"], axis=-1)
     expected = (1 - (1 - share) * (1 - others)).mean(("chain", "draw"))
     assert abs(ours.values - expected.values).max() < 0.05
-
-
-@pytest.mark.parametrize(("members", "warned"), [(4, True), (40, False)])
-@pytest.mark.filterwarnings("error:the votes of")
-def test_few_members_who_differ_are_named(members, warned):
-    """Half of the members of a group favour 1 whatever the item; the votes of four of them do not tell the others'."""
-    rng = np.random.default_rng(1)
-    item, annotator = np.repeat(np.arange(60), 4), np.tile(np.arange(4), 60)
-    annotator = (annotator + 4 * item) % members
-    chance = np.where(annotator % 2, 0.8, 0.3)
-    one = pd.DataFrame({"item": item, "annotator": annotator, "label": (rng.random(240) < chance).astype(int)})
-    other = one.assign(annotator=one["annotator"] + 100, label=(rng.random(240) < 0.5).astype(int))
-    labels = Labels.from_long(pd.concat([one, other]))
-    how = {"groups": {a: "left" if a < 100 else "right" for a in labels.annotators.tolist()}, "draws": 2, "chains": 1}
-    if not warned:
-        group_dirichlet(labels, **how)
-        return
-    with pytest.warns(UserWarning, match="the votes of 'left' come from few annotators"):
-        group_dirichlet(labels, **how)
