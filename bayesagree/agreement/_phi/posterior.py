@@ -52,6 +52,8 @@ FEWEST = 50
 NEGLIGIBLE, LEAST_SHARE = 10.0, 0.2
 # Weight of a reading above which its effective draws and k-hat count.
 COUNTED = 0.01
+# Log density below the largest at which a place counts for nothing.
+HOPELESS = 60.0
 # Rounding of log p in standard deviations, and equally likely places that a summary is made of.
 ROUNDED, PLACES = 0.25, 10_000
 
@@ -185,7 +187,7 @@ def log_density(problem: Problem, outright: bool) -> Density:
     """
     like, means, prior = compressed(problem.like), problem.means, problem.prior
     shapes = [prior.mean_location, prior.mean_spread] * means.hierarchical
-    kinds = 1 + len(shapes)
+    kinds, best = 1 + len(shapes), np.array([-np.inf])
 
     def density(places: Floats, step: float = 0.0) -> Floats:
         y, logits, angles = places[:, 0], places[:, 1:kinds], places[:, kinds:]
@@ -199,11 +201,15 @@ def log_density(problem: Problem, outright: bool) -> Density:
         )
         for (a, b), at in zip(shapes, logits.T):
             found += a * sp.special.log_expit(at) + b * sp.special.log_expit(-at) - sp.special.betaln(a, b)
+        if not like.densities:  # a probability is 1 at most: places of too little prior cost nothing
+            inside &= found > best[0] - HOPELESS
+            found[~inside] = -np.inf
         for value in np.unique(y[inside]):
             some = inside & (y == value)
             hyper = sp.special.expit(logits[some]) if means.hierarchical else None
             shares = np.sin(angles[some]) ** 2 if outright else None
             found[some] += like.weight @ means.evidence(like, float(np.exp(value)), hyper, shares)
+        best[0] = max(best[0], found.max())
         return found
 
     return density
