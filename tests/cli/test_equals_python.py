@@ -4,6 +4,8 @@ Options are given values that are not their defaults, so that one that is lost o
 """
 
 import json
+from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -23,13 +25,25 @@ def votes(folder):
 
 
 @pytest.fixture
-def ratings(folder):
-    return ba.read_annotations(folder / "ratings.csv", scale=(1, 5), step=1)
+def models(folder):
+    return ba.read_predictions(folder / "models.csv")
 
 
 @pytest.fixture
-def models(folder):
-    return ba.read_predictions(folder / "models.csv")
+def calls(monkeypatch):
+    """Give the calls of a function by a command: its arguments and its result, which a second call would repeat."""
+
+    def of(module, name):
+        real, seen = getattr(import_module(module), name), []
+
+        def recorded(*given, **how):
+            seen.append((*given, how, real(*given, **how)))
+            return seen[-1][-1]
+
+        monkeypatch.setattr(f"{module}.{name}", recorded)
+        return seen
+
+    return of
 
 
 def same(rows, table, *columns):
@@ -57,12 +71,13 @@ def test_agreement_of_every_pair(document, votes):
     same(found["agreement"], ba.agreement_table(votes, by="pair", random_seed=2), "annotator", "estimate", "lower")
 
 
-def test_agreement_of_ratings(document, ratings):
-    words = ("ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--seed", 2)
-    found = {row["coefficient"]: row for row in document("agreement", *words)["agreement"]}
-    table = ba.agreement_table(ratings, level="nominal", random_seed=2).set_index("coefficient")
-    for name in ("phi", "fleiss_kappa"):
-        assert found[name]["estimate"] == table.loc[name, "estimate"]
+def test_agreement_of_ratings(document, calls):
+    seen = calls("bayesagree.agreement.coefficients", "agreement_table")
+    found = document("agreement", "ratings.csv", "--scale", "1,5", "--step", 1, "--level", "nominal", "--seed", 2)
+    [(given, how, table)] = seen
+    assert (given.scale, given.step, how["level"], how["random_seed"]) == ((1, 5), 1, "nominal", 2)
+    assert {"phi", "fleiss_kappa"} <= set(table["coefficient"])
+    same(found["agreement"], table, "coefficient", "estimate")
 
 
 def test_agreement_of_comparisons(document, folder):
@@ -178,18 +193,22 @@ def test_annotators(document, folder, votes):
     assert {row["measure"] for row in found["confidence"]} >= {"gold_items"}
 
 
-def test_judge_of_columns_of_other_names(document, folder, tmp_path):
+def test_judge_of_columns_of_other_names(document, calls, folder, tmp_path):
     table, people = (pd.read_csv(folder / f"{name}.csv") for name in ("verdicts", "labels"))
     people = people[people["annotator"] == "ann"]  # of single votes there is no rate by the truth
     people.to_csv(tmp_path / "people.csv", index=False)
     table.rename(columns={"item": "question", "label": "answer"}).to_csv(tmp_path / "verdicts.csv", index=False)
+    seen = calls("bayesagree.judges.rate", "corrected_rate")
     words = ("--people", tmp_path / "people.csv", "--system", "system", "--positive", "b", "--inclusion", "chance")
     how = ("--draws", 20, "--chains", 2, "--seed", 3, "-o", tmp_path / "rates.csv")
     found = document("judge", tmp_path / "verdicts.csv", *words, *how)
-    verdicts = ba.Labels.from_long(table, annotator="judge", labels=[*"abc"], duplicates="keep")
-    of = {name: table.drop_duplicates("item").set_index("item")[name] for name in ("system", "chance")}
-    known = {"system": of["system"], "inclusion": of["chance"], "positive": "b", **SHORT, "draws": 20}
-    tree = ba.corrected_rate(verdicts, ba.Labels.from_long(people, labels=[*"abc"]), **known)
+    [(verdicts, votes, asked, tree)] = seen
+    assert verdicts.to_matrix().sort_index().to_numpy().tolist() == table.pivot(
+        index="item", columns="judge", values="label").to_numpy().tolist()  # fmt: skip
+    assert votes.n_annotations == len(people)
+    for name, column in (("system", "system"), ("inclusion", "chance")):
+        assert asked.pop(name).to_dict() == table.set_index("item")[column].to_dict()
+    assert asked == {"positive": "b", **SHORT, "draws": 20}
     same(found["rates"], ba.judges.judge_table(tree))
     assert len(pd.read_csv(tmp_path / "rates.csv")) == len(found["rates"])
 
@@ -281,7 +300,10 @@ def test_preferences(document, folder):
     assert [row["effect"] for row in found["effects"]] == ["tie_probability"]
 
 
-def test_demo(document):
+def test_demo(document, monkeypatch):
+    from bayesagree.datasets import simulate
+
+    monkeypatch.setattr(simulate, "labelled_test_set", partial(simulate.labelled_test_set, n_items=40))
     found = document("demo", "--seed", 2, "--draws", 30)
     assert all(row["lower"] <= row["uncertainty_adjusted_accuracy"] <= row["upper"] for row in found["models"])
 
