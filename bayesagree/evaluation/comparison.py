@@ -59,22 +59,16 @@ class ModelScores(NamedTuple):
 
     def pairs(self, ci_prob: float) -> dict[str, Floats]:
         """Return what `pairwise` says of each pair, (model, other_model); a pair reversed is its mirror image."""
-        n_models = self.models.size
-        names = ("prob_better", "difference", "lower", "upper")
-        found = {name: np.full((n_models, n_models), np.nan) for name in names}
-        for a in range(n_models - 1):
+        n = self.models.size
+        found = {name: np.full((n, n), np.nan) for name in ("prob_better", "difference", "lower", "upper")}
+        for a in range(n - 1):
             rest = slice(a + 1, None)
-            gaps = [one[:, [a]] - one[:, rest] for one in self.draws]
-            ahead = [one[:, [a]] - one[:, rest] for one in self.merits]
+            gaps, ahead = ([one[:, [a]] - one[:, rest] for one in of] for of in (self.draws, self.merits))
             better = np.mean([(gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2 for gap in ahead], axis=0)
-            low, high = self.interval(gaps, ci_prob)
-            for name, values, mirrored in (
-                ("prob_better", better, 1 - better),
-                ("difference", gaps[0].mean(axis=0), -gaps[0].mean(axis=0)),
-                ("lower", low, -high),
-                ("upper", high, -low),
-            ):
-                found[name][a, rest], found[name][rest, a] = values, mirrored
+            mean, (low, high) = gaps[0].mean(axis=0), self.interval(gaps, ci_prob)
+            sides = (better, 1 - better), (mean, -mean), (low, -high), (high, -low)
+            for values, (here, mirrored) in zip(found.values(), sides):
+                values[a, rest], values[rest, a] = here, mirrored
         return found
 
     def equivalence(self, rope: float) -> dict[str, Floats]:

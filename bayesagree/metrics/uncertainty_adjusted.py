@@ -14,7 +14,7 @@ Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", a
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -22,13 +22,12 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, positive_int, warn
+from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility.certainty import level_probability
 
 
 def per_item(
@@ -80,12 +79,12 @@ def accuracy_given_risk(
     level: Any,
     *,
     k: int = 1,
-    given: Literal["draw", "item"] = "draw",
     threshold: float | None = None,
 ) -> xr.DataArray:
     """Compute top-k accuracy on the items of a risk level.
 
-    An item has the risk of its most plausible label. The truth is uncertain, and so is which items have this level.
+    An item has the risk of its most plausible label. The truth is uncertain, and so is which items have this level: in
+    each draw those count that are of the level in this draw.
 
     Parameters
     ----------
@@ -97,10 +96,6 @@ def accuracy_given_risk(
         Label to level, numbers or words, and the requested level.
     k
         Size of the model's prediction set.
-    given
-        ``"draw"``: in each draw the items that are of the level in this draw. ``"item"``: in every draw all items, each
-        weighted by its probability of being of the level; that also counts draws in which an item is of another level,
-        and pulls differences of models towards 0.
     threshold
         For ratings: the labels are then "below" and "at_or_above".
 
@@ -133,20 +128,18 @@ def accuracy_given_risk(
     [0.73, 0.73, 0.61]
     """
     predictions = as_predictions(predictions)
-    one_of(given, "given", ("draw", "item"))
-    probability = level_probability(truth, risk, threshold=threshold)
-    if level not in probability["level"]:
-        raise InputError(f"risk level {level!r} is not one of {probability['level'].values.tolist()}")
-    weight = probability.sel(level=level).values
     requested = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
     scored_items(predictions, "error")
     draws, scorer = _prepared(requested, truth, predictions, threshold)
-    of_level = np.array([risk[name] == level for name in draws.labels.tolist()], np.float64)
+    labels = draws.labels.tolist()
+    if missing := [label for label in labels if label not in risk]:
+        raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
+    of_level = np.array([risk[label] == level for label in labels], np.float64)
+    if not of_level.any():
+        raise InputError(f"risk level {level!r} is not one of {shorten([risk[label] for label in labels])}")
     right, every = np.zeros((scorer.n_models, draws.chains * draws.draws)), np.zeros(draws.chains * draws.draws)
     for block in draws.blocks:
         rows = of_level[block.true_label]
-        if given == "item":
-            rows = np.broadcast_to(weight[block.items, None], rows.shape)
         right += scorer.sums(block, [rows])[0, 0]
         every += rows.sum(axis=0)
     if (every == 0).any():

@@ -86,20 +86,19 @@ def test_accuracy_given_risk_of_a_known_truth_and_its_comparison():
 
 
 @pytest.mark.filterwarnings("ignore:.*draws have no item of level")
-@pytest.mark.parametrize("given", ["draw", "item"])
-def test_accuracy_given_risk_by_hand(given):
-    """Draw by draw: right among the items of the level, which the draw or the mean over draws says."""
+def test_accuracy_given_risk_by_hand():
+    """Draw by draw: right among the items of the level in the draw."""
     votes = Labels.from_counts([[3, 1, 0], [1, 2, 1], [0, 1, 1]])
     tree, guess, risk = dirichlet(votes, draws=40, chains=1, random_seed=2), np.array([0, 2, 2]), {0: 0, 1: 2, 2: 2}
     top = tree["posterior"]["plausibility"].values[0].argmax(axis=2)
     high = top > 0
-    weight = high if given == "draw" else np.broadcast_to(high.mean(axis=0), high.shape)
     with np.errstate(invalid="ignore"):
-        expected = ((top == guess) * weight).sum(axis=1) / weight.sum(axis=1)
+        expected = ((top == guess) * high).sum(axis=1) / high.sum(axis=1)
     models = Predictions.from_labels({"A": guess}, labels=[0, 1, 2])
-    found = accuracy_given_risk(tree, models, risk, 2, given=given)
-    # The exact probability of the level stands beside its share of draws.
-    np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12 if given == "draw" else 0.15)
+    found = accuracy_given_risk(tree, models, risk, 2)
+    np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12)
+    with pytest.raises(InputError, match="no risk level for label 2; every label needs one"):
+        accuracy_given_risk(tree, models, {0: 0, 1: 2}, 2)
 
 
 def test_partial_average_overlap_is_the_mean_over_annotators():
