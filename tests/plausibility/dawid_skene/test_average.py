@@ -14,7 +14,7 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 pytestmark = pytest.mark.filterwarnings("ignore:the chains disagree")  # they are short
-FEW = {"draws": 200, "chains": 2, "tune": 200, "random_seed": 1}
+FEW = {"draws": 200, "chains": 2, "tune": 50, "thin": 1, "random_seed": 1}
 
 
 def weigh(monkeypatch, **weights):

@@ -39,7 +39,8 @@ def chance_of(tau, at, stretch):
 @pytest.fixture(scope="module", params=CASES)
 def gibbs(request):
     options = CASES[request.param]
-    return options, dawid_skene(VOTES, variant="ordered", draws=1000, tune=250, thin=3, random_seed=1, **options)
+    how = {"draws": 80, "chains": 50, "tune": 200, "thin": 3, "random_seed": 1}  # many chains: few steps of Python
+    return options, dawid_skene(VOTES, variant="ordered", **how, **options)
 
 
 def test_oracle_of_three_items_and_two_annotators(gibbs):
