@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import bayesagree as ba
-from bayesagree.plausibility.informed_plackett_luce._problem import Tilt, log_weight, prior_of
+from bayesagree.plausibility.informed_plackett_luce._problem import Tilt, prior_of
 
 LABELS = ba.Labels.from_matrix([["no", "no", "yes"], ["yes", "perhaps", None], ["yes", "yes", "yes"]])
 RATINGS = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 3], [3, 3, 5]], scale=(1, 5))
@@ -156,10 +156,9 @@ def test_informed_plackett_luce():
     for k, theta in enumerate(at["parameters"]):
         tilt = Tilt.of(theta, problem.said, 3)
         label = problem.said.label
-        log = np.log(np.take_along_axis(np.column_stack([share[k], np.ones(2)]), label, 1))[:, None]
-        hit = label == share[k].argmax(axis=1)[:, None]
-        place = np.where(hit.any(axis=1), hit.argmax(axis=1), label.shape[1])[:, None]
-        ours[k] += log_weight(tilt, log, place).sum() - tilt.log_constant(problem.shape, 3).sum()
+        log = np.log(np.take_along_axis(np.column_stack([share[k], np.ones(2)]), label, 1))
+        features = np.hstack([log, label == share[k].argmax(axis=1)[:, None]])
+        ours[k] += (features * tilt.weights).sum() - tilt.log_constant(problem.shape, 3).sum()
     require_one_constant(ours, theirs)
 
 

@@ -55,7 +55,7 @@ def test_reference_posterior() -> None:
 @pytest.mark.parametrize("n_labels", [3, 8, 60])
 def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int) -> None:
     """Draws of the symmetric Dirichlet distribution, weighted: the constant makes their mean weight one."""
-    rng, shape, n = np.random.default_rng(n_labels), 0.3, 200_000
+    rng, shape, n = np.random.default_rng(n_labels), 0.3, 50_000
     label = np.minimum(np.arange(DEPTH), n_labels)[None]
     said = Said(label, np.zeros((1, DEPTH)), np.array([1.0]))
     tilt = Tilt.of(

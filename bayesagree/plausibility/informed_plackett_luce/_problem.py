@@ -144,6 +144,11 @@ class Tilt(NamedTuple):
         readers = ops.exp(ops.minimum(log_readers, MOST_LOG_READERS))
         return cls(ops.where(here, readers, 0.0), ops.where(here, best, 0.0))
 
+    @property
+    def weights(self) -> Floats:
+        """Weights of the features of draws in their log weight, shape (item, feature)."""
+        return np.hstack([self.readers, self.best])
+
     def log_constant(self, shape: float, n_labels: int, ops: Any = NUMPY) -> Any:
         """Return log E[prod theta_k^readers_k exp(best_top)] under a symmetric Dirichlet prior, shape (item,)."""
         depth = min(DEPTH, n_labels)
@@ -193,19 +198,17 @@ class InformedRankings:
             kept_models(predictions.models, exclude).size,
         )
 
-    def features(self, items: slice, theta: Floats, best: NDArray[np.integer]) -> tuple[Floats, Integers]:
-        """Return logs of the shares of likely labels, and the place of the best label among them (or DEPTH).
+    def features(self, items: slice, theta: Floats, best: NDArray[np.integer]) -> Floats:
+        """Return logs of the shares of likely labels, and which of them is the best label, (item, sample, feature).
 
-        Both of shape (item, sample, ...), from shares of slots (sample, slot) and best labels (item, sample).
+        From shares of slots (sample, slot) and best labels (item, sample).
         """
         start, label = self.alone.races.slot_start[items.start : items.stop + 1], self.said.label[items]
-        log = np.zeros((*best.shape, DEPTH))
+        log, here = np.zeros((*best.shape, DEPTH)), label < self.alone.n_labels
         for i, (first, last) in enumerate(pairwise(start)):
             slot = first - start[0] + np.searchsorted(self.alone.races.label[first : last - 1], label[i])
-            here = label[i] < self.alone.n_labels
-            log[i][:, here] = np.maximum(np.log(theta[:, slot[here]]), LEAST_LOG)
-        hit = best[:, :, None] == label[:, None]
-        return log, np.where(hit.any(axis=2), hit.argmax(axis=2), DEPTH)
+            log[i][:, here[i]] = np.maximum(np.log(theta[:, slot[here[i]]]), LEAST_LOG)
+        return np.concatenate([log, best[:, :, None] == label[:, None]], axis=2)
 
     def parameters(self, request: Request) -> tuple[Floats, float, float]:
         """Draw the parameters, shape (draw, parameter), once; and the effective number of draws, and k-hat."""
@@ -218,13 +221,13 @@ class InformedRankings:
         run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, 3)
         blocks = item_blocks(n_items)
 
-        def taught(job: tuple[slice, np.random.Generator]) -> tuple[Floats, Integers]:
+        def taught(job: tuple[slice, np.random.Generator]) -> Floats:
             theta = self.alone.draw(job[0], run, job[1])
             best = self.alone.reduce(job[0], theta, 1, job[1])[:, :, 0]
             return self.features(job[0], theta.reshape(-1, theta.shape[2]), best)
 
-        parts = map_blocks(taught, list(zip(blocks, block_generators(int(rng.integers(2**31)), len(blocks)))))
-        log, place = (np.concatenate(one) for one in zip(*parts))
+        jobs = list(zip(blocks, block_generators(int(rng.integers(2**31)), len(blocks))))
+        drawn = np.concatenate(list(map_blocks(taught, jobs)))
         (alike, number), (mean, sd) = self.said.kinds(n_labels), prior_of(n_labels, self.n_models)
 
         def cost(z: Floats) -> float:
@@ -232,22 +235,13 @@ class InformedRankings:
                 return 1e9
             theta = mean + sd * z
             constant = Tilt.of(theta, alike, n_labels).log_constant(self.shape, n_labels)
-            value = log_weight(Tilt.of(theta, self.said, n_labels), log, place)
+            value = (drawn @ Tilt.of(theta, self.said, n_labels).weights[:, :, None])[:, :, 0]
             top = value.max(axis=1)
             found = np.log(np.exp(value - top[:, None]).mean(axis=1)) + top
             value = float(z @ z / 2 + number @ constant - found.sum())
             return value if np.isfinite(value) else 1e9
 
         return _importance(cost, mean, sd, rng)
-
-
-def log_weight(tilt: Tilt, log: Floats, place: Integers) -> Floats:
-    """Return the log weight of draws of items under rankings alone, shape (item, sample)."""
-    best = np.column_stack([tilt.best, np.zeros(len(tilt.best))])
-    value = np.take_along_axis(best, place, axis=1)
-    for d in range(DEPTH):
-        value += tilt.readers[:, d, None] * log[:, :, d]
-    return value
 
 
 def _importance(

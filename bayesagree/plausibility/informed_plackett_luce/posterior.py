@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy as sp
 import xarray as xr
 
 from bayesagree.annotations import Rankings
@@ -33,7 +34,7 @@ from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt, log_weight
+from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt
 from bayesagree.plausibility.informed_plackett_luce.model import informed_model
 from bayesagree.plausibility.plackett_luce._sampler import Run
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
@@ -76,13 +77,9 @@ class InformedPlackettLuce(Guarded):
 
     def drawer(self, problem: InformedRankings, request: Request) -> Drawer:
         """Return the function that draws a block of items under rankings alone, and of these by their weights."""
-        run, samples, depth = (
-            Run(request.chains, self.tune, request.draws, 1),
-            request.samples,
-            request.top_labels,
-        )
-        thetas, alone = problem.parameters(request)[0][:SHARED], problem.alone
-        tilts = [Tilt.of(theta, problem.said, alone.n_labels) for theta in thetas]
+        run, samples = Run(request.chains, self.tune, request.draws, 1), request.samples
+        depth, thetas, alone = request.top_labels, problem.parameters(request)[0][:SHARED], problem.alone
+        weights = np.stack([Tilt.of(one, problem.said, alone.n_labels).weights for one in thetas], axis=2)
         which = np.arange(samples) * len(thetas) // samples
 
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
@@ -90,18 +87,12 @@ class InformedPlackettLuce(Guarded):
             worst = alone.diagnostics(items, theta)
             values = alone.reduce(items, theta, depth, rng)
             best = values[:, :, 0] if depth else values.argmax(axis=2)
-            log, place = problem.features(items, theta.reshape(samples, -1), best)
-            here = [Tilt(tilt.readers[items], tilt.best[items]) for tilt in tilts]
-            for i, one in enumerate(values):
-                own = Tilt(*(np.stack(part) for part in zip(*((t.readers[i], t.best[i]) for t in here))))
-                weight = log_weight(own, log[i][None], np.broadcast_to(place[i], (len(here), samples)))
-                mass = np.exp(weight - weight.max(axis=1, keepdims=True), dtype=np.float64).cumsum(axis=1)
-                mass = mass / mass[:, -1:] + np.arange(len(here))[:, None]
-                one[:] = one[
-                    np.minimum(
-                        mass.ravel().searchsorted(which + rng.random(samples)) - which * samples, samples - 1
-                    )
-                ]
+            given = problem.features(items, theta.reshape(samples, -1), best)
+            for one, x, own in zip(values, given, weights[items]):
+                mass = sp.special.softmax(x @ own, axis=0).T.cumsum(axis=1)
+                mass = mass / mass[:, -1:] + np.arange(len(thetas))[:, None]
+                place = mass.ravel().searchsorted(which + rng.random(samples)) - which * samples
+                one[:] = one[np.minimum(place, samples - 1)]
             return Drawn(items, {request.variable: values}, worst)
 
         return draw
