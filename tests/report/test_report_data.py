@@ -104,8 +104,9 @@ def test_rankings_are_read_with_plackett_luce_draws_for_the_items_shown():
         assert item.n_annotations == len(given.of_item(at)) == len(item.given)
     row = found.agreement.set_index("coefficient").loc["tau_b"]
     assert any(f"agree? {row['estimate']:.3f} ({row['lower']:.3f} to" in text for text in sentences(found))
-    metric = data_of(found, "average_overlap_3")
-    assert metric.shape == (1, 2)
+    assert data_of(found, "average_overlap_3").shape == (1, 2)
+    page = render(found)
+    assert [page.count(f'id="scores-{metric}"') for metric in found.settings.metrics] == [1, 1]
 
 
 def data_of(found, metric):
