@@ -67,12 +67,17 @@ def named_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
     return list(found.values())
 
 
+def guesses(columns: Collection[Any], **roles: str | None) -> tuple[list[Any], list[str]]:
+    """Return the columns as `named_columns`, and a sentence for each that is taken by its name."""
+    found = named_columns(columns, **roles)
+    named = zip(roles, found)
+    return found, [f"column {name!r} is taken for the {role}" for role, name in named if name != roles[role]]
+
+
 def guessed_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
     """Return the columns as `named_columns`, and warn of those that are taken by their names."""
-    found = named_columns(columns, **roles)
-    if taken := [
-        f"column {name!r} is taken for the {role}" for role, name in zip(roles, found) if name != roles[role]
-    ]:
+    found, taken = guesses(columns, **roles)
+    if taken:
         warn("; ".join(taken))
     return found
 

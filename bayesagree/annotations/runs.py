@@ -53,10 +53,14 @@ class Runs(NamedTuple):
         """Position of the model of each of so many rows, also of those beyond the runs."""
         return np.append(self.code, self.models.size + np.arange(rows - self.code.size))
 
+    def _of_each(self, values: Floats, axis: int) -> list[Floats]:
+        """Values of the runs of each model, the axis of rows first."""
+        rows, model = np.moveaxis(values, axis, 0), self.models_of(values.shape[axis])
+        return [rows[model == m] for m in range(model.max() + 1)]
+
     def mean(self, values: Floats, axis: int = -2) -> Floats:
         """Average values over the runs of each model: the axis of rows becomes one of models."""
-        rows, model = np.moveaxis(values, axis, 0), self.models_of(values.shape[axis])
-        return np.moveaxis(np.stack([rows[model == m].mean(axis=0) for m in range(model.max() + 1)]), 0, axis)
+        return np.stack([runs.mean(axis=0) for runs in self._of_each(values, axis)], axis)
 
     def apart(self, values: Floats) -> Floats:
         """Return values (..., row, sample) as (..., run, model, sample), NaN where a model has no such run."""
@@ -70,11 +74,8 @@ class Runs(NamedTuple):
 
     def variance(self, values: Floats) -> Floats:
         """Variance of the mean over the runs of each model (..., model), from that between them; 0 for one run."""
-        model = self.models_of(values.shape[-2])
-        runs = [values[..., model == m, :] for m in range(model.max() + 1)]
-        return np.stack(
-            [one.var(axis=-2, ddof=one.shape[-2] > 1).mean(axis=-1) / one.shape[-2] for one in runs], -1
-        )
+        runs = self._of_each(values, -2)
+        return np.stack([one.var(axis=0, ddof=len(one) > 1).mean(axis=-1) / len(one) for one in runs], -1)
 
 
 def may_be_runs(columns: Iterable[str], known: Collection[str | None]) -> list[str]:

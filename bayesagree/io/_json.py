@@ -106,7 +106,8 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 def parse(text: bytes | str, where: str, line: int | None = None) -> Any:
     """Parse JSON, or one line of it; errors say where."""
     try:
-        text = text if isinstance(text, str) else text.decode(json.detect_encoding(text), "surrogatepass")
+        if isinstance(text, bytes):
+            text = text.decode(json.detect_encoding(text) if line is None else "utf-8", "surrogatepass")
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise InputError(

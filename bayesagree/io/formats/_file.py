@@ -127,11 +127,10 @@ class File:
         elif self.suffix in LINES and self.path is not None:
             yield from read_rows(self.path)
         elif self.table is not None:
-            columns = [column.tolist() for _, column in self.table.items()]
-            for row in zip(*columns):
+            for row in self.table.to_dict("records"):
                 yield {
                     str(name): v
-                    for name, v in zip(self.table.columns, row)
+                    for name, v in row.items()
                     if not (v is None or (isinstance(v, float) and v != v))
                 }
 

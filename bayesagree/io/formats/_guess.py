@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._words import missing_words, named_columns, spelling_key
+from bayesagree.annotations._words import guesses, missing_words, spelling_key
 
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
@@ -23,11 +23,9 @@ class Columns(NamedTuple):
 
     def guessed(self, table: Any, notes: list[str]) -> "Columns":
         """Replace names of ours that the table lacks by the only column whose name fits."""
-        found = Columns(*named_columns(table.columns, **self._asdict()))
-        for role, name in found._asdict().items():
-            if name != getattr(self, role):
-                notes.append(f"column {name!r} is taken for the {role}")
-        return found
+        found, taken = guesses(table.columns, **self._asdict())
+        notes += taken
+        return Columns(*found)
 
 
 def vocabulary(table: Any) -> list[str]:

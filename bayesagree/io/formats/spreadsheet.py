@@ -15,10 +15,10 @@ from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.errors import InputError, one_of, say, shorten
 from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import Found, Kind, Wanted, in_levels, naming
+from bayesagree.io.formats._found import LISTS, Found, Kind, Wanted, in_levels, naming
 from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
 
-LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
+LABEL_LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
 # As in Excel; what columns hold is looked up cell by cell, which takes seconds for more.
 MOST_COLUMNS = 2**14
@@ -36,22 +36,25 @@ def read(file: File, columns: Columns, wanted: Wanted, layout: str | None) -> tu
             "columns item, annotator and label (or rating)"
         )
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = columns.guessed(table, found.notes)
+    columns, has = (
+        columns.guessed(table, found.notes),
+        f"{file.name} has the columns {shorten(table.columns, 20)}",
+    )
     if wanted.kind is None and wanted.scale and columns.rating not in table and columns.label in table:
         columns = columns._replace(rating=columns.label)
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
-    layout = layout or _layout(file.name, table, columns, wanted)
+    layout = layout or _layout(has, table, columns, wanted)
     if layout != "long" and columns.item not in table.columns and (key := only_key(table)) is not None:
         columns = columns._replace(item=key)
         found.notes.append(f"column {key!r} is taken for the item: it names every row once")
     if layout == "long":
-        wanted = wanted._replace(kind=_kind_of(file.name, table, columns, wanted))
+        wanted = wanted._replace(kind=_kind_of(has, table, columns, wanted))
     with naming(file.name, str(wanted.kind) if layout == "long" else layout):
         found.container = _LAYOUTS[layout](table, columns, wanted, found)
     return layout, found
 
 
-def _layout(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
+def _layout(has: str, table: Any, columns: Columns, wanted: Wanted) -> str:
     """Return the layout of a table; refuse one whose cells may be counts or labels by one annotator a column."""
     names = set(table.columns)
     if columns.annotator in names and not names & set(columns[2:]) and _places(table):
@@ -63,10 +66,10 @@ def _layout(name: str, table: Any, columns: Columns, wanted: Wanted) -> str:
         return "long"
     if is_number(cells) and wanted.scale is None and wanted.kind != "ratings":
         raise InputError(
-            f"{name} has the columns {shorten(table.columns, 20)}, and all of {shorten(cells.columns)} are numbers: "
-            f"pass {say('format', 'counts')} if they are labels and the cells counts, {say('format', 'wide')} if they "
-            f"are annotators and the cells labels (with {say('scale')}: ratings); in a table with one row per "
-            f"annotation name the column with {say('label')} or {say('rating')}"
+            f"{has}, and all of {shorten(cells.columns)} are numbers: pass {say('format', 'counts')} if they are "
+            f"labels and the cells counts, {say('format', 'wide')} if they are annotators and the cells labels (with "
+            f"{say('scale')}: ratings); in a table with one row per annotation name the column with {say('label')} or "
+            f"{say('rating')}"
         )
     return "wide"
 
@@ -161,28 +164,28 @@ def _places(table: Any) -> list[str]:
     return [whole[0][place] for place in sorted(whole[0])] if len(whole) == 1 else []
 
 
-def _kind_of(name: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
+def _kind_of(has: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
     """Return what the rows are; comparisons are the pairs of rankings."""
-    kind, has = wanted.kind, {role for role in columns._fields[2:] if getattr(columns, role) in table.columns}
-    if kind == "comparisons" and "rank" not in has:
+    kind, roles = wanted.kind, {role for role in columns._fields[2:] if getattr(columns, role) in table.columns}
+    if kind == "comparisons" and "rank" not in roles:
         raise InputError(
-            f"{name} has the columns {shorten(table.columns, 20)}: comparisons are rows of left, right and winner (or "
+            f"{has}: comparisons are rows of left, right and winner (or "
             "model_a, model_b, winner), or rankings with a rank; Comparisons.from_long(table, first=..., second=..., "
             "winner=...) reads columns of other names"
         )
-    if kind == "comparisons" or (kind is wanted.scale is None and has >= {"rank", "label"}):
+    if kind == "comparisons" or (kind is wanted.scale is None and roles >= {"rank", "label"}):
         return "rankings"
-    if kind is wanted.scale is None and has >= {"rating", "label"}:
+    if kind is wanted.scale is None and roles >= {"rating", "label"}:
         if columns.label == columns.rating:
             return "labels"
         raise InputError(
-            f"{name} has both a label column {columns.label!r} and a rating column {columns.rating!r}; "
+            f"{has}: both a label column {columns.label!r} and a rating column {columns.rating!r}; "
             f"pass {say('kind', 'labels')} or {say('kind', 'ratings')} with {say('scale')}"
         )
-    if kind is not None or has & {"rating", "label"}:
-        return kind or ("ratings" if "rating" in has else "labels")
+    if kind is not None or roles & {"rating", "label"}:
+        return kind or ("ratings" if "rating" in roles else "labels")
     raise InputError(
-        f"{name} has the columns {shorten(table.columns, 20)}: no label ({columns.label!r}) and no rating "
+        f"{has}: no label ({columns.label!r}) and no rating "
         f"({columns.rating!r}); name the right one with {say('label')} or {say('rating')}, or say "
         f"{say('format', 'wide')} for one column per annotator, {say('format', 'counts')} for one column per label"
     )
@@ -209,7 +212,7 @@ def _items(table: Any, columns: Columns) -> Any:
 def _list_column(table: Any, columns: Columns) -> str | None:
     """Name of the column of lists: by its name, else the only one there is."""
     lists = [name for name in table.columns if _as_list(_first(table[name]), strict=False) is not None]
-    named = [name for name in lists if name.lower() in LISTS | {columns.label, columns.rating}]
+    named = [name for name in lists if name.lower() in LABEL_LISTS | {columns.label, columns.rating}]
     others = [name for name in lists if name.lower() not in ANNOTATOR_LISTS]
     return named[0] if named else others[0] if len(others) == 1 else None
 
@@ -220,8 +223,8 @@ def _first(cells: Any) -> Any:
 
 
 def _as_list(cell: Any, *, strict: bool = True) -> Any:
-    if isinstance(cell, list | tuple | np.ndarray):
-        return list(cell)
+    if type(cell) in LISTS:
+        return cell if type(cell) is list else list(cell)
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         try:
             return list(json.loads(cell if '"' in cell or "'" not in cell else cell.replace("'", '"')))
