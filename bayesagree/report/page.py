@@ -51,9 +51,7 @@ def render(data: AnyReport, *, title: str | None = None) -> str:
         "script": Markup(script),
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
-    first = [table for name, table in shown.items() if name == "preference-table" or name.startswith("scores-")][
-        :1
-    ]
+    first = [table for name, table in shown.items() if name.startswith(("scores-", "preference-"))][:1]
     return _written("page.html", data, title=title, tables=shown, first=first, numbers=numbers(data), **assets)
 
 
