@@ -64,8 +64,16 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
     coords |= {"outcome": OUTCOMES[:n_outcomes], "cell": np.arange(cells.first.size)}
     who = cells.annotator
 
-    def by_annotator(name: str, sd: str) -> Any:
-        return scale[sd] * pm.Normal(f"{name}_by_annotator_unit", dims="annotator")
+    def by_annotator(name: str) -> Any:
+        return scale[f"{name}_sd"] * pm.Normal(f"{name}_by_annotator_unit", dims="annotator")
+
+    def effect(name: str, mean: float, sd: float, kind: Effect) -> Any:
+        """Add an effect, common or of each annotator around an average, and return that of each cell."""
+        average: Any = pm.Deterministic(f"average_{name}", mean + sd * pm.Normal(f"{name}_unit"))
+        if kind == "common":
+            return pm.Deterministic(name, average + 0.0)
+        own: Any = pm.Deterministic(name, average + by_annotator(name), dims="annotator")
+        return own[who]
 
     with pm.Model(coords=coords) as graph:
         scale = {name: pm.HalfNormal(name, sd) for name, sd in density.scale_prior.items()}
@@ -77,25 +85,13 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
             entry = entry + scale["item_sd"] * pm.Normal("item_unit", shape=cells.entry_model.size)
         distance = entry[cells.first] - entry[cells.second]
         if form.discrimination:
-            log_slope = by_annotator("discrimination", "discrimination_sd")
-            slope: Any = pm.Deterministic(
-                "discrimination", pt.exp(log_slope - log_slope.mean()), dims="annotator"
-            )
+            log_slope = by_annotator("discrimination")
+            slope: Any = pt.exp(log_slope - log_slope.mean())
+            slope = pm.Deterministic("discrimination", slope, dims="annotator")
             distance = distance * slope[who]
         if form.order:
-            advantage: Any = prior.order_sd * pm.Normal("order_unit")
-            if form.order == "annotator":
-                advantage = advantage + by_annotator("order", "order_sd")
-            advantage = pm.Deterministic(
-                "order", advantage, dims="annotator" if form.order == "annotator" else None
-            )
-            distance = distance + (advantage[who] if form.order == "annotator" else advantage)
-        odds: Any = 0.0
-        if form.ties:
-            average = pm.Deterministic("average_tie", prior.tie_mean + prior.tie_sd * pm.Normal("tie_unit"))
-            tie: Any = average + by_annotator("tie", "tie_sd") if form.ties == "annotator" else average
-            tie = pm.Deterministic("tie", tie, dims="annotator" if form.ties == "annotator" else None)
-            odds = pt.exp(tie[who] if form.ties == "annotator" else tie)
+            distance = distance + effect("order", 0.0, prior.order_sd, form.order)
+        odds: Any = pt.exp(effect("tie", prior.tie_mean, prior.tie_sd, form.ties)) if form.ties else 0.0
         weights = [pt.exp(distance / 2), pt.exp(-distance / 2), odds * pt.ones_like(distance)]
         probability: Any = pt.stack(weights[:n_outcomes], axis=-1)
         probability = probability / probability.sum(axis=-1, keepdims=True)

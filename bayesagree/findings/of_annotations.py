@@ -233,7 +233,7 @@ def drifts(case: Case) -> Finding:
     z: Any = half["mean"].diff(axis=1)[True] / np.sqrt(variance.where(variance > 0))
     return _annotators(
         case,
-        sp.stats.norm.cdf(z.fillna(0.0)),
+        sp.stats.t.cdf(z.fillna(0.0), half["size"].sum(axis=1).clip(lower=3) - 2),
         lambda j: (
             "agrees with most others in {:.2f} of the first half of the answers, and in {:.2f} of the last".format(
                 *half["mean"].loc[j]

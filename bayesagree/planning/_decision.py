@@ -12,6 +12,7 @@ from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.comparisons.prior import DavidsonPrior
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, Schedule
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
@@ -69,17 +70,17 @@ class Outlook(NamedTuple):
         annotations: Labels | Rankings,
         predictions: Predictions | None,
         plausibility: Plausibility = "auto",
-        prior: Prior = None,
+        prior: Prior | DavidsonPrior = None,
         missing: Missing = "error",
         random_seed: Seed = None,
     ) -> Self:
         """Find it under a posterior of the truth: by formula under `Dirichlet`, else from draws."""
         if predictions is not None:
             annotations, predictions = cast(Any, without_missing(annotations, predictions, missing))
-        given = {} if prior is None else {"prior": prior}
-        choice = Choice(plausibility, "")
-        if is_auto(plausibility):
-            choice = default_posterior(annotations, predictions, given)
+        if isinstance(prior, DavidsonPrior):
+            raise InputError("prior=DavidsonPrior(...) is of comparisons; pass a number")
+        given, auto = {} if prior is None else {"prior": prior}, is_auto(plausibility)
+        choice = default_posterior(annotations, predictions, given) if auto else Choice(plausibility, "")
         reason = choice.reason if predictions is not None else ""
         posterior = specification_for(annotations, choice.name, given, ("plausibility", "prior"))
         request = Request(random_seed=random_seed)

@@ -7,12 +7,12 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.posterior import davidson
 from bayesagree.comparisons.prior import DavidsonPrior
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed
 from bayesagree.planning._decision import best_first, prob_right
 
@@ -29,25 +29,17 @@ class Pairs(NamedTuple):
     """Draws of what a comparison of the average annotator in a neutral order depends on."""
 
     comparisons: Comparisons
-    candidates: Integers
-    """Positions of the models to choose among."""
     strength: Floats
     """Shape (sample, model)."""
     odds: Floats
     """Of a tie, shape (sample, 1)."""
 
     @classmethod
-    def of(cls, comparisons: Comparisons, models: Any, prior: Any, random_seed: Seed) -> Self:
-        """Draw the posterior; without a choice of models all are candidates."""
+    def of(cls, comparisons: Comparisons, prior: Any, random_seed: Seed) -> Self:
+        """Draw the posterior."""
         if prior is not None and not isinstance(prior, DavidsonPrior):
             raise InputError(f"prior={prior!r} is none of comparisons; pass a DavidsonPrior")
-        names = comparisons.models.tolist()
-        unknown = [model for model in models or () if model not in names]
-        if unknown or (models is not None and len(set(models)) < 2):
-            wrong = f"{as_python(unknown[0])!r} is unknown" if unknown else "a choice needs two"
-            raise InputError(f"models={models!r}: {wrong}; name two or more of {shorten(names, 5)}")
-        found = cls.of_result(comparisons, davidson(comparisons, prior=prior, random_seed=random_seed))
-        return found if models is None else found._replace(candidates=np.array([names.index(m) for m in models]))
+        return cls.of_result(comparisons, davidson(comparisons, prior=prior, random_seed=random_seed))
 
     @classmethod
     def of_result(cls, comparisons: Comparisons, tree: xr.DataTree) -> Self:
@@ -55,15 +47,12 @@ class Pairs(NamedTuple):
         posterior = tree["posterior"].to_dataset()
         strength = posterior["strength"].values.reshape(-1, comparisons.models.size)
         tie: Any = posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
-        kept = np.arange(comparisons.models.size)
-        return cls(comparisons, kept, strength, np.exp(tie)[:, None])
+        return cls(comparisons, strength, np.exp(tie)[:, None])
 
     def next_pairs(self, n: int, goal: str, random_seed: Seed) -> pd.DataFrame:
         """Return the result of `annotate_next`."""
-        size, chosen = self.strength.shape[1], self.strength[:, self.candidates]
-        score = chosen - chosen.mean(axis=1, keepdims=True)
-        if goal == "decision":
-            score = np.eye(self.candidates.size)[chosen.argmax(axis=1)]
+        size = self.strength.shape[1]
+        score = self.strength if goal == "metric" else np.eye(size)[self.strength.argmax(axis=1)]
         score = score - score.mean(axis=0)
         first, second = np.triu_indices(size, 1)
         gain, ahead = np.empty(first.size), np.empty(first.size)
@@ -91,7 +80,7 @@ class Pairs(NamedTuple):
 
     def value_of_comparisons(self) -> pd.DataFrame:
         """Return the result of `value_of_votes`."""
-        order = self.candidates[np.argsort(-self.strength[:, self.candidates].mean(axis=0), kind="stable")]
+        order = np.argsort(-self.strength.mean(axis=0), kind="stable")
         distance = self.strength[:, order[0]] - self.strength[:, order[1]]
         chances = np.stack(outcome_probabilities(distance, self.odds[:, 0]))
         information = float((chances * slopes_by_distance(chances) ** 2).sum(axis=0).mean())

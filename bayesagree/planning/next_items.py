@@ -1,7 +1,6 @@
 """The next label: the items where one more vote tells most, and when more votes no longer pay."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -26,7 +25,6 @@ def annotate_next(
     *,
     n: int,
     goal: Goal | None = None,
-    models: Sequence[Any] | None = None,
     plausibility: Plausibility = "auto",
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
@@ -72,8 +70,6 @@ def annotate_next(
         the expected rise of the annotation certainty, Pr(the most plausible label is k) of the best k. By default
         ``"decision"`` with two models or more, ``"metric"`` with one, ``"certainty"`` without. Of comparisons
         ``"decision"``, which model is the best, or ``"metric"``, the strengths.
-    models
-        Of comparisons: the models to choose among; by default all.
     plausibility
         As in `evaluate`: by default votes and predictions together where there are predictions, under the posterior
         that all models inform, else votes alone.
@@ -131,11 +127,9 @@ def annotate_next(
     if isinstance(annotations, Comparisons):
         if goal not in (None, "decision", "metric"):
             raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
-        return Pairs.of(annotations, models, prior, random_seed).next_pairs(
-            kept, goal or "decision", random_seed
-        )
+        return Pairs.of(annotations, prior, random_seed).next_pairs(kept, goal or "decision", random_seed)
     chosen = _goal(goal, predictions)
-    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)
+    outlook = Outlook.of(annotations, predictions, plausibility, prior, missing, random_seed)
     if chosen == "decision" and predictions is not None:
         return Decision.of(outlook, predictions.models).next_items(kept, random_seed)
     if chosen == "metric":
@@ -147,7 +141,6 @@ def value_of_votes(
     annotations: Labels | Comparisons,
     predictions: Predictions | None = None,
     *,
-    models: Sequence[Any] | None = None,
     plausibility: Plausibility = "auto",
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
@@ -174,8 +167,6 @@ def value_of_votes(
         Votes so far; items without votes may be among them. Or comparisons so far.
     predictions
         Two models or more; for labels.
-    models
-        Of comparisons: the models to choose between; by default all.
     plausibility, prior, missing
         As in `annotate_next`.
     random_seed
@@ -217,24 +208,17 @@ def value_of_votes(
     >>> found["prob_right"].loc[[0, 3, 5]].round(3).tolist()
     [0.733, 0.738, 0.746]
     >>> table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
-    >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), models="AB", random_seed=1).attrs["models"]
+    >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), random_seed=1).attrs["models"]
     ['B', 'A']
     """
     annotations = as_annotations(annotations, (Labels, Comparisons))
     predictions = as_predictions(predictions, annotations, may_lack=True)
     if isinstance(annotations, Comparisons):
-        return Pairs.of(annotations, models, prior, random_seed).value_of_comparisons()
+        return Pairs.of(annotations, prior, random_seed).value_of_comparisons()
     if predictions is None:
         raise InputError("a choice needs models; pass predictions= of two")
-    outlook = Outlook.of(annotations, predictions, plausibility, _of_labels(models, prior), missing, random_seed)
+    outlook = Outlook.of(annotations, predictions, plausibility, prior, missing, random_seed)
     return Decision.of(outlook, predictions.models).value_of_votes()
-
-
-def _of_labels(models: Any, prior: Prior | DavidsonPrior) -> Prior:
-    """Return the prior, unless it or `models` are of comparisons."""
-    if models is not None or isinstance(prior, DavidsonPrior):
-        raise InputError("models= and DavidsonPrior are for comparisons; leave them out for labels")
-    return prior
 
 
 def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:

@@ -306,13 +306,13 @@ def test_means_of_the_plain_twin():
     rows, found = reference["data"]["rows"], reference["posterior"]
     words = [(*pair, word) for *pair, a, b, c in rows for word, n in zip(WINNERS, (a, b, c)) for _ in range(n)]
     games = Comparisons.from_long(pd.DataFrame(words, columns=["left", "right", "winner"]))
-    draws = davidson(games, **COMMON, prior=PRIOR, draws=4000, random_seed=1)["posterior"].to_dataset()
+    draws = davidson(games, **COMMON, prior=PRIOR, draws=2000, random_seed=1)["posterior"].to_dataset()
     over = ("chain", "draw")
     for name in ("strength", "tie", "order"):
-        # Standard deviations are below .46, and 4000 effective draws of 16,000 are few: four errors.
+        # Standard deviations are below .46, and 4000 effective draws of 8000 are few: four errors.
         np.testing.assert_allclose(np.ravel(draws[name].mean(over)), found[f"{name}_mean"]["value"], atol=0.03)
         np.testing.assert_allclose(np.ravel(draws[name].std(over)), found[f"{name}_sd"]["value"], rtol=0.05)
-    best = np.bincount(draws["strength"].argmax("model").values.ravel(), minlength=4) / 16000
+    best = np.bincount(draws["strength"].argmax("model").values.ravel(), minlength=4) / 8000
     np.testing.assert_allclose(best, found["best"]["value"], atol=0.03)
 
 

@@ -25,7 +25,7 @@ def games(n=60, random_seed=1):
 
 @pytest.fixture(scope="module")
 def pairs():
-    return Pairs.of(games(), None, None, 1)
+    return Pairs.of(games(), None, 1)
 
 
 def weighted(pairs, first, second, outcome):
@@ -57,8 +57,6 @@ def test_the_two_best_are_compared_next():
     table = annotate_next(games(400), n=6, random_seed=1)
     assert set(table.loc[0, ["first", "second"]]) == {"A", "B"}
     assert table["comparisons"].sum() == 400
-    among = annotate_next(games(), n=1, models=["B", "C"], random_seed=1)
-    assert set(among.loc[0, ["first", "second"]]) == {"B", "C"}
 
 
 def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
@@ -80,14 +78,12 @@ def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
 
 
 def test_bad_choices():
-    with pytest.raises(InputError, match="'Z' is unknown; name two or more of 'A', 'B'"):
-        annotate_next(games(), n=1, models=["A", "Z"])
-    with pytest.raises(InputError, match="a choice needs two"):
-        value_of_votes(games(), models=["A"])
+    with pytest.raises(InputError, match="is none of comparisons; pass a DavidsonPrior"):
+        value_of_votes(games(), prior=0.5)
     with pytest.raises(InputError, match="goal='certainty' of comparisons"):
         annotate_next(games(), n=1, goal="certainty")
-    with pytest.raises(InputError, match="are for comparisons"):
-        annotate_next(Labels.from_counts([[1, 2]]), n=1, models=["A", "B"])
+    with pytest.raises(InputError, match="prior"):
+        annotate_next(Labels.from_counts([[1, 2]]), n=1, prior=DavidsonPrior())
 
 
 def test_the_next_pair_is_shown_in_the_order_that_it_had_less_often():
