@@ -9,7 +9,7 @@ their votes, however their items divide them.
 """
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,25 +26,11 @@ FEWEST, ASKED, PRIOR, ROUNDS, STEPS = 15, 4.0, (0.0, 3.0), 5, 50
 NAMED = 0.3
 
 
-class Learnt(Protocol):
-    """A problem whose parameters are learnt from votes."""
+def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the weight of each annotator, and the votes (item, label) that are about their items.
 
-    @property
-    def labels(self) -> Labels:
-        """The labels of all annotators."""
-        ...
-
-    def learn(self, counts: NDArray[np.int64]) -> Floats:
-        """Return the parameters under which votes (item, label) are most probable, roughly."""
-        ...
-
-    def log_votes(self, theta: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
-        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
-        ...
-
-
-def weights(problem: Learnt) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the weight of each annotator, and the votes (item, label) that are about their items."""
+    The problem, an `InformedProblem`, has `labels`, learns parameters from votes, and gives these their probability.
+    """
     labels = problem.labels
     rows = np.repeat(np.arange(labels.count.size), np.where(labels.annotator_index < 0, 0, labels.count))
     item, who, label = (part[rows] for part in (labels.item_index, labels.annotator_index, labels.label_index))
@@ -73,9 +59,7 @@ def weights(problem: Learnt) -> tuple[Floats, NDArray[np.int64]]:
     return weight, counts
 
 
-def _answers(
-    problem: Learnt, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]
-) -> Floats:
+def _answers(problem: Any, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
     mode, every = problem.learn(counts), np.eye(counts.shape[1], dtype=np.int64)
@@ -101,7 +85,7 @@ def _leaning(p: Floats, who: NDArray[Any], label: NDArray[Any], given: Floats) -
     return q[at, label] / q.sum(axis=1)
 
 
-def careful(problem: Learnt) -> Labels:
+def careful(problem: Any) -> Labels:
     """Return the labels without those of annotators few of whose answers are about the items."""
     labels = problem.labels
     with one_blas_thread():

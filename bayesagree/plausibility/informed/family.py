@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammainc, gammaln
+from scipy.special import expit, gammainc, gammaln, softmax
 
 from bayesagree._types import Floats, Rng
 from bayesagree.plausibility.informed.covariates import Covariates
@@ -205,13 +205,6 @@ class Kinds(NamedTuple):
             * np.stack([1 - share, share, np.ones_like(share)])[:, None]
         )
         return weight / weight.sum(axis=0)
-
-
-def softmax(x: Floats, axis: int = -2) -> Floats:
-    """Shares over the labels, the last but one axis."""
-    weight = np.exp(x - x.max(axis=axis, keepdims=True))
-    weight /= weight.sum(axis=axis, keepdims=True)
-    return weight
 
 
 def rising(shape: Floats, number: NDArray[np.int64]) -> Floats:

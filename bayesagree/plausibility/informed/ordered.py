@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Prior, chains_of, climb, posterior
 from bayesagree.plausibility.informed._problem import InformedProblem, by_cells
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.family import pick, rising, shares, softmax
+from bayesagree.plausibility.informed.family import Votes, pick, rising, rising_alike, shares
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -99,24 +100,15 @@ def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[
     Parameters (vector, parameter), positions (item, model), votes (item, label); shapes (item, place, vector) and
     (place, label, vector).
     """
-    n_labels = counts.shape[1]
-    mean = softmax(
-        theta[:, x.shape[1] : -2].T + np.multiply.outer(GRID, np.outer(scale_of(n_labels), np.exp(theta[:, -2])))
-    )
-    shape = np.exp(theta[:, -1]) * (mean + 1e-12)
+    first, n_labels = x.shape[1], counts.shape[1]
+    step = np.multiply.outer(GRID, np.outer(scale_of(n_labels), np.exp(theta[:, -2])))
+    shape = np.exp(theta[:, -1]) * (softmax(theta[:, first:-2].T + step, axis=1) + 1e-12)
     rows, row = np.unique(counts, axis=0, return_inverse=True)
-    which, label = np.nonzero(rows)
-    flat = shape.swapaxes(0, 1).reshape(n_labels, -1)
-    votes = np.zeros((len(rows), flat.shape[1]))
-    np.add.at(votes, which, rising(flat[label], rows[which, label]))
-    votes -= rising(np.tile(shape.sum(axis=1).ravel(), (len(rows), 1)), rows.sum(axis=1))
-    return log_places(theta, x) + votes.reshape(len(rows), GRID.size, -1)[row.ravel()], shape
-
-
-def log_places(theta: Floats, x: Floats) -> Floats:
-    """Return the log probability of each place before the votes, shape (item, place, vector)."""
-    at: Any = -0.5 * np.square(GRID[:, None] - (x @ theta[:, : x.shape[1]].T)[:, None])
-    return at - np.logaddexp.reduce(at, axis=1)[:, None]
+    votes, flat = Votes.of(rows), shape.swapaxes(0, 1).reshape(n_labels, -1)
+    log_votes = votes.by_item(rising(flat[votes.place // len(rows)], votes.number))
+    log_votes -= rising_alike(shape.sum(axis=1).ravel(), votes.total)
+    at = log_softmax(-0.5 * np.square(GRID[:, None] - (x @ theta[:, :first].T)[:, None]), axis=1)
+    return at + log_votes.reshape(len(rows), GRID.size, -1)[row.ravel()], shape
 
 
 def scale_of(n_labels: int) -> Floats:
@@ -127,9 +119,7 @@ def scale_of(n_labels: int) -> Floats:
 def draw_ordered(rng: Rng, theta: Floats, x: Floats, counts: NDArray[np.int64], each: int) -> Floats:
     """Draw plausibilities (item, sample, label) given votes, `each` times at every parameter vector, side by side."""
     log_weight, shape = place_weights(theta, x, counts)
-    weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-    weight /= weight.sum(axis=1, keepdims=True)
-    place = pick(rng, weight[:, :-1], each)
+    place = pick(rng, softmax(log_weight, axis=1)[:, :-1], each)
     drawn = shares(rng, shape[place, :, np.arange(len(theta))[:, None]] + counts[:, None, None])
     return drawn.reshape(len(x), -1, counts.shape[1])
 
