@@ -57,9 +57,7 @@ def plausibility_draws(truth: Truth) -> TruthDraws:
 
 def winners(plausibilities: Floats) -> Floats:
     """Return weight one on the most plausible label of each item, the first in label order among equal ones."""
-    chosen = np.zeros_like(plausibilities)
-    chosen[np.arange(chosen.shape[0]), plausibilities.argmax(axis=1)] = 1.0
-    return chosen
+    return np.eye(plausibilities.shape[1])[plausibilities.argmax(axis=1)]
 
 
 def scores_of(predictions: Predictions, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.floating]:

@@ -146,8 +146,7 @@ def claim(
             raise InputError(f"{say(role, name)} is not one of the models, {shorten(models)}")
     if new == old:
         raise InputError(f"new and old are both {new!r}; a comparison needs two models")
-    if not 0 < probability < 1:
-        raise InputError(f"probability={probability!r} must lie between 0 and 1, such as 0.95")
+    checked_probability(probability, "probability")
     if not np.isfinite(margin):
         raise InputError(f"margin={margin!r} must be a difference of scores, such as -0.01")
     tree = evaluate(annotations, predictions, metrics=(metric,), **options)

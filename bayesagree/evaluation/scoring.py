@@ -252,12 +252,10 @@ def evaluate(
             "their truth, and the scores from annotations alone are about the others"
         )
         apart = voted if apart is None else apart
-    slices, weights = None if by is None else ItemGroups.of(by, given.items, "by"), None
-    if items == "bootstrap":
-        clusters = None if cluster is None else ItemGroups.of(cluster, given.items, "cluster")
-        weights = ItemWeights(clusters, given.items.size, request.samples, request.random_seed)
-    sampled = stream_apart(request.random_seed, "sampled truth") if truth_is == "sampled" else None
-    another = stream_apart(request.random_seed, "another annotator") if another_annotator else None
+    slices, seed = ItemGroups.of(by, given.items, "by"), request.random_seed
+    weights = ItemWeights(cluster, given.items, request.samples, seed) if items == "bootstrap" else None
+    sampled = stream_apart(seed, "sampled truth") if truth_is == "sampled" else None
+    another = stream_apart(seed, "another annotator") if another_annotator else None
     scorer = Scorer(given, requested, split_in_two(slices, apart), weights, sampled, another)
     results, learnt, mixed = scored(truths, scorer, progress or (lambda n_items: None))
     models = np.append(given.model_names, ANOTHER_ANNOTATOR) if another_annotator else given.model_names
@@ -280,7 +278,7 @@ def evaluate(
         drawn = {name: of.values for name, of in groups["posterior"].items()}
         warn_of_numbers(drawn, f"raise draws={request.draws}")
     settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
-    made: Any = {"model": posterior.name, "engine": posterior.engine, "random_seed": request.random_seed}
+    made: Any = {"model": posterior.name, "engine": posterior.engine, "random_seed": seed}
     return result_tree(groups, coords, **made, settings=settings)
 
 

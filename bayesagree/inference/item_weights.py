@@ -24,14 +24,16 @@ class ItemGroups:
     code: Places
 
     @classmethod
-    def of(cls, given: ItemGroup, items: NDArray[Any], role: str) -> "ItemGroups":
-        """Read a group for each item; see `group_of_each`.
+    def of(cls, given: ItemGroup | None, items: NDArray[Any], role: str) -> "ItemGroups | None":
+        """Read a group for each item, where there are any; see `group_of_each`.
 
         Raises
         ------
         InputError
             An item without a group, or a sequence of another length.
         """
+        if given is None:
+            return None
         code, names = pd.factorize(group_of_each(given, items, role).to_numpy(), sort=True)
         return cls(str(getattr(given, "name", None) or "slice"), np.asarray(names), code)
 
@@ -41,17 +43,22 @@ class ItemWeights:
 
     Parameters
     ----------
-    clusters
+    cluster
         Cluster of each item, resampled as a whole; None where every item is its own.
+    items
+        Names of the items.
     n_samples
         Number of draws.
     random_seed
         Same seed, same weights, whichever block takes them.
     """
 
-    def __init__(self, clusters: ItemGroups | None, n_items: int, n_samples: int, random_seed: Seed) -> None:
+    def __init__(
+        self, cluster: ItemGroup | None, items: NDArray[Any], n_samples: int, random_seed: Seed
+    ) -> None:
+        clusters = ItemGroups.of(cluster, items, "cluster")
         self._code = None if clusters is None else clusters.code
-        self._n_items, self.n_samples = n_items, n_samples
+        self._n_items, self.n_samples = items.size, n_samples
         self._root = stream_apart(random_seed, "item weights")
         self._resampling = stream_apart(random_seed, "resampled items")
 

@@ -138,12 +138,8 @@ def score(
         full = truth_is == "sampled" or requested.record.against_distribution
         draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=full)
     check_order([requested], states_order(truth, draws.labels), draws.labels.size)
-    slices = None if by is None else ItemGroups.of(by, draws.items, "by")
-    n_samples, weights = draws.chains * draws.draws, None
-    if cluster is not None:
-        weights = ItemWeights(
-            ItemGroups.of(cluster, draws.items, "cluster"), draws.items.size, n_samples, random_seed
-        )
+    slices, n_samples = ItemGroups.of(by, draws.items, "by"), draws.chains * draws.draws
+    weights = None if cluster is None else ItemWeights(cluster, draws.items, n_samples, random_seed)
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
     if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
         return _result(
