@@ -55,9 +55,9 @@ def posterior_mode(problem: Problem) -> float:
 
     Examples
     --------
-    >>> ratings = Ratings.from_matrix([[0.2, 0.3], [0.6, 0.7]], scale=(0, 1))
-    >>> round(posterior_mode(prepare(ratings, item_mean="flat")), 1)
-    0.9
+    >>> ratings = Ratings.from_matrix([[0.2, 0.4], [0.5, 0.9]], scale=(0, 1))
+    >>> 0 < posterior_mode(prepare(ratings, item_mean="flat")) < 1
+    True
     """
     density = log_density(problem, False)
 

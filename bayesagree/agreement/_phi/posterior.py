@@ -201,7 +201,7 @@ def log_density(problem: Problem, outright: bool) -> Density:
         )
         for (a, b), at in zip(shapes, logits.T):
             found += a * sp.special.log_expit(at) + b * sp.special.log_expit(-at) - sp.special.betaln(a, b)
-        if not like.densities:  # a probability is 1 at most: places of too little prior cost nothing
+        if step and not like.densities:  # a probability is 1 at most: places of too little prior cost nothing
             inside &= found > best[0] - HOPELESS
             found[~inside] = -np.inf
         for value in np.unique(y[inside]):
