@@ -224,7 +224,7 @@ def report_data(
             parts["specification"] = _specification(annotations, annotators, specification)
         given = parts["annotations"]
         parts |= {
-            "source": source or ReportSource("annotations"),
+            "source": source or ReportSource(type(annotations).__name__.lower()),
             "agreement": agreement_table(given, random_seed=random_seed),
             "findings": audit(annotations, predictions, people=annotators, gold=gold, random_seed=random_seed),
             "people": people_of(given, random_seed),
