@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
-from numpy.typing import NDArray
 
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, n_threads, seed_sequence
@@ -69,11 +68,9 @@ def sample_nuts(
     return tree
 
 
-def sampler_stats(sampled: xr.DataTree) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
+def sampler_stats(sampled: xr.DataTree) -> xr.Dataset:
     """Return the sampler's numbers of each draw, dims (chain, draw): divergences, energy, step size and the others."""
     stats = sampled["sample_stats"].to_dataset()
-    return {
-        str(name): (("chain", "draw"), values.values)
-        for name, values in stats.items()
-        if values.dims == ("chain", "draw") and values.dtype.kind in "biuf"
-    }
+    return stats[
+        [name for name, of in stats.items() if of.dims == ("chain", "draw") and of.dtype.kind in "biuf"]
+    ]

@@ -307,7 +307,8 @@ class ItemPosterior(Posterior):
             f"{fewer}, or evaluate(), which streams",
         )
         problem = self.problem(annotations)
-        groups, sampler = self.known(problem, request), ""
+        groups: Any = self.known(problem, request)
+        sampler = ""
         if engine == "nuts":
             shape = {"draws": request.draws, "chains": request.chains, "random_seed": request.random_seed}
             recorded = None if self.recorded is None else [*self.recorded]

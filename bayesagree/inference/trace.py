@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations.predictions import Predictions
@@ -14,7 +13,7 @@ from bayesagree.inference.blocks import LOCAL, Schedule, Stream
 from bayesagree.inference.convergence import worst_of_items
 from bayesagree.inference.group_scores import group_truths, is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
-from bayesagree.inference.top_labels import names_of, number_draws, stream_of, truth_draws
+from bayesagree.inference.top_labels import names_of, number_draws, of_items, stream_of, truth_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Trace(Posterior):
         self._require_distributions()
         if np.array_equal(known, annotations.items):
             return self
-        return replace(self, tree=self.tree.isel(item=pd.Index(known).get_indexer(pd.Index(annotations.items))))
+        return replace(self, tree=of_items(self.tree, annotations.items))
 
     def _require_distributions(self) -> None:
         """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""

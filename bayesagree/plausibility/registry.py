@@ -232,10 +232,7 @@ def default_posterior(
     >>> default_posterior(Labels.from_counts([[2, 1]])).reason
     'Labels alone determine the truth (dirichlet): there are no predictions to learn from.'
     """
-    first, kind = (
-        fitting_posteriors(annotations)[0].name,
-        next(k for k in INFORMED if isinstance(annotations, k)),
-    )
+    first, kind = fitting_posteriors(annotations)[0].name, type(annotations)
     said = f" {who_competed(annotations)[0]}" if isinstance(annotations, Rankings) else ""
     if why := _why_alone(annotations, predictions, given):
         return Choice(first, f"{kind.__name__} alone determine the truth ({first}): {why}.{said}")
@@ -264,8 +261,8 @@ def _why_alone(annotations: Annotations, predictions: Predictions | None, given:
         return "rankings say what was on offer"
     if isinstance(annotations, Ratings) and predictions.numbers is None:
         return "predictions are labels"
-    fewest = FEWEST[type(annotations)]
-    return f"there are fewer than {fewest} items" if np.unique(annotations.item_index).size < fewest else ""
+    few = np.unique(annotations.item_index).size < (fewest := FEWEST[type(annotations)])
+    return f"there are fewer than {fewest} items" if few else ""
 
 
 def record_for(annotations: Annotations, plausibility: Plausibility) -> PosteriorRecord:
