@@ -54,7 +54,7 @@ def next(
     if output is not None and games:
         _output.keep(table, output)
     elif output is not None:
-        write_items(table, output, contents=_contents(source, contents, tool), item=source.item, tool=tool)
+        write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"], *worth) if text]
     shown = (
         ("pairs", table, "Pairs of models to compare next") if games else ("items", table, "Items to label next")

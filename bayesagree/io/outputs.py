@@ -4,19 +4,17 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations._columns import pandas_frame
-from bayesagree.errors import InputError, one_of, say, shorten, warn
+from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
-
-Tool = Literal["label_studio", "table"]
 
 # Endings of tables that can be written.
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
@@ -148,7 +146,6 @@ def write_items(
     contents: Any = None,
     item: str = "item",
     n: int | None = None,
-    tool: Tool | None = None,
 ) -> None:
     r"""Write a list of items as a file that a labelling tool imports: what `annotate_next` or a certainty points at.
 
@@ -158,21 +155,19 @@ def write_items(
         The table of `annotate_next`, any other table with a column of items, or a DataArray (item), such as that of
         `annotation_certainty`: then least first.
     path
-        The file.
+        .json: tasks of Label Studio, what is seen in ``data`` and the rest in ``meta``; else as `write_table`, such as
+        JSON Lines for other tools.
     contents
         Table of what annotators see, a row per item: texts, addresses of images. Without it they see the item's name.
     item
         Column of `contents` that names the item.
     n
         Write the first n only.
-    tool
-        ``"label_studio"``: tasks as JSON, what is seen in ``data`` and the rest in ``meta``. ``"table"``: as
-        `write_table`, such as JSON Lines for other tools. By default .json is Label Studio and all else a table.
 
     Raises
     ------
     InputError
-        No list of items, an item without a row in `contents`, or an ending that the tool does not import.
+        No list of items, an item without a row in `contents`, or an ending that no table has.
 
     Examples
     --------
@@ -186,14 +181,11 @@ def write_items(
     {'item': 'p2', 'text': 'so so'}
     """
     path = Path(path)
-    chosen = one_of(tool or ("label_studio" if path.suffix == ".json" else "table"), "tool", TOOLS)
     known: Any = _items(items).iloc[:n]
     seen = pd.DataFrame({"item": known["item"]}) if contents is None else _seen(contents, item, known["item"])
-    if chosen == "table":
-        write_table(seen.merge(known, on="item", sort=False) if contents is not None else known, path)
-        return
     if path.suffix != ".json":
-        raise InputError(f"{str(path)!r}: Label Studio imports .json, not {path.suffix!r}")
+        write_table(known if contents is None else seen.merge(known, on="item", sort=False), path)
+        return
     more = _records(known.drop(columns="item"))
     rows = [{"data": data, "meta": meta} for data, meta in zip(_records(seen), more)]
     with atomic_path(path) as temporary:
@@ -227,10 +219,6 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
         what = number.index[number != 1][0]
         raise InputError(f"item {what!r} has {number[what]} rows in contents; an item has one")
     return rows.loc[wanted.tolist()].reset_index()
-
-
-# Tools that `write_items` writes for.
-TOOLS = ("label_studio", "table")
 
 
 def _table(result: Any, group: str, ci_prob: float) -> pd.DataFrame:

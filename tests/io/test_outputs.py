@@ -42,7 +42,7 @@ TEXTS = pd.DataFrame({"id": ["q", "p"], "text": ["second", "first"], "url": ["u2
 
 def test_items_as_label_studio_imports_them(tmp_path):
     chosen = pd.DataFrame({"item": ["p", "q"], "gain": [0.5, np.nan]})
-    ba.io.write_items(chosen, tmp_path / "t.json", contents=TEXTS, item="id", tool="label_studio")
+    ba.io.write_items(chosen, tmp_path / "t.json", contents=TEXTS, item="id")
     rows = json.loads((tmp_path / "t.json").read_text())
     assert rows[0] == {"data": {"item": "p", "text": "first", "url": "u1"}, "meta": {"gain": 0.5}}
     assert rows[1]["meta"] == {"gain": None}
