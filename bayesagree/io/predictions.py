@@ -85,8 +85,8 @@ def read_predictions(
 
     Examples
     --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "predictions.csv"
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "predictions.csv"
     >>> _ = path.write_text("model,item,cat,dog\nA,1,0.7,0.3\nA,2,0.1,0.9\n")
     >>> read_predictions(path).hard_labels().tolist()
     [[0, 1]]
