@@ -90,23 +90,19 @@ class LabelSampler(Sampler):
         self.draw_prevalence(rng)
         crowd, rows, mixed, chains = self.crowd, self.rows, self.variant.mixed, len(self.choice)
         urn, most = self.alpha[:, None] * self.prevalence, int(crowd.sizes.max()) + 1
-        rising = np.repeat(np.log(self.prevalence)[..., None], most + 1, axis=2)
+        head = np.repeat(self.prevalence[..., None], most + 1, axis=2)
         if mixed:
-            rising[..., 0] = 0.0
-            rising[..., 1:] = np.cumsum(np.log(urn[..., None] + np.arange(most)), axis=2)
+            rising = np.cumsum(np.log(urn[..., None] + np.arange(most)), axis=2)
+            head[..., 1:] = np.exp(rising - rising.max(axis=1, keepdims=True))
         together = not mixed or self.turn % TOGETHER == 0
-        uniform = (
-            rng.random((chains, crowd.item.size * mixed)),
-            rng.random((chains, crowd.n_items * together, 2)),
-        )
-        size, of_column = self.rows.base.shape[1], self.rows.share
-        cell, step = rows.row[:, None] * size + rows.column, np.tile(of_column, len(rows.base))
-        shape = self.shape[:, None]
-        answers = ((shape + self.counts) * of_column).reshape(chains, crowd.n_annotators, -1)
+        of_votes = rng.random((chains, crowd.item.size * mixed))
+        uniform = of_votes, rng.random((chains, crowd.n_items * together, 2))
+        cell, step = rows.row[:, None] * rows.share.size + rows.column, np.tile(rows.share, len(rows.base))
+        shape, total = self.shape[:, None], self.kappa[:, None] + self.sums
+        answers = ((shape + self.counts) * rows.share).reshape(chains, crowd.n_annotators, -1)
         given = self.start, crowd.annotator, crowd.label, np.ascontiguousarray(cell.T), rows.row, step, urn
-        head, total = np.exp(rising - rising.max(axis=1, keepdims=True)), self.kappa[:, None] + self.sums
         draw_latent(*uniform, *given, head, crowd.known, self.choice, self.n, answers, total, self.expected)
-        self.counts = np.rint(answers.reshape(self.counts.shape) / of_column - shape)
+        self.counts = np.rint(answers.reshape(self.counts.shape) / rows.share - shape)
         self.sums = self.counts.sum(axis=3)
 
     def draw_prevalence(self, rng: Rng) -> None:
@@ -130,24 +126,22 @@ class LabelSampler(Sampler):
         other, name = copy(self), np.arange(self.crowd.n_labels)
         a, b = rng.choice(name, 2, replace=False)
         name[[a, b]] = b, a
-        changed = np.unique(self.rows.row[[a, b]])
         other.choice = np.where(self.choice < 0, -1, name[self.choice])
         other.prevalence = self.prevalence[:, name]
-        if self.variant.learnt and changed.size > 1:
+        if self.variant.learnt and len(self.rows.base) > 1:
             other.kappa, other.phi = self.kappa[:, name], self.phi[:, name]
         other.count()
-        gain = other.log_density(changed) - self.log_density(changed)
+        gain = other.log_density() - self.log_density()
         taken = np.flatnonzero(-rng.standard_exponential(gain.size) < gain)
         for of in ("choice", "kappa", "phi", "prevalence", "n", "counts", "sums"):
             getattr(self, of)[taken] = getattr(other, of)[taken]
 
-    def log_density(self, rows: NDArray[np.int64]) -> Floats:
-        """Return the log density of what annotators say in some rows, and of their mean if it is learnt, (chain,)."""
-        shape, counts = self.shape[:, None, rows], self.counts[:, :, rows]
-        value = sp.special.gammaln(shape + counts) - sp.special.gammaln(shape) + counts * np.log(self.rows.share)
-        total = self.kappa[:, None, rows]
-        whole = sp.special.gammaln(total) - sp.special.gammaln(total + self.sums[:, :, rows])
-        of_mean = ((self.rows.base[rows] - 1) * np.log(self.phi[:, rows])).sum(axis=(1, 2))
+    def log_density(self) -> Floats:
+        """Return the log density of what annotators say, and of their mean if it is learnt, (chain,)."""
+        shape, total, gammaln = self.shape[:, None], self.kappa[:, None], sp.special.gammaln
+        value = gammaln(shape + self.counts) - gammaln(shape) + self.counts * np.log(self.rows.share)
+        whole = gammaln(total) - gammaln(total + self.sums)
+        of_mean = ((self.rows.base - 1) * np.log(self.phi)).sum(axis=(1, 2))
         return value.sum(axis=(1, 2, 3)) + whole.sum(axis=(1, 2)) + of_mean * self.variant.learnt
 
     def plausibility(self, rng: Rng) -> Floats:
@@ -206,8 +200,5 @@ class VotesSampler(LabelSampler):
 
 def _table(shape: tuple[int, ...], *place: Any) -> Floats:
     """Count how often each place of a table is named."""
-    return (
-        np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape)))
-        .reshape(shape)
-        .astype(float)
-    )
+    number = np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape)))
+    return number.reshape(shape).astype(float)
