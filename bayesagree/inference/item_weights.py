@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
 from bayesagree.annotations.gold import ItemGroup, group_of_each
-from bayesagree.inference.streams import BLOCK, Seed, block_generator, stream_apart
+from bayesagree.inference.streams import BLOCK, Seed, block_generator, item_blocks, stream_apart
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,7 @@ class ItemWeights:
 
     def all_rows(self) -> Floats:
         """Return the weights of all items."""
-        starts = range(0, self._n_items, BLOCK)
-        return np.concatenate([self.rows(slice(s, min(s + BLOCK, self._n_items))) for s in starts])
+        return np.concatenate([self.rows(items) for items in item_blocks(self._n_items)])
 
     def resampled(self, sample: int) -> Places:
         """Return items, or all items of clusters, drawn with replacement, for functions that take no weights."""
