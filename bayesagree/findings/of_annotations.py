@@ -225,6 +225,8 @@ def drifts(case: Case) -> Finding:
     rows: Any = pd.DataFrame({"item": given.items[given.item_index], "annotator": given.annotators[case.who]})
     rows = rows.astype(str).assign(who=case.who, agrees=case.agrees)
     rows = rows.merge(case.time[[*keys, "when"]].astype(dict.fromkeys(keys, str)), on=keys).dropna()
+    if not len(rows):
+        raise Lacking("times of its items and annotators")
     late: Any = (rows.groupby("who")["when"].rank(pct=True) > 0.5).rename("late")
     half: Any = (
         rows.groupby(["who", late])["agrees"].agg(["mean", "size"]).unstack().reindex(range(len(case.given)))

@@ -42,17 +42,13 @@ class Quality(NamedTuple):
     aqs: Floats
 
 
-def crowdtruth(
-    labels: Labels, *, closed: bool = True, tolerance: float = 1e-3, max_iterations: int = 1000
-) -> xr.Dataset:
+def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int = 1000) -> xr.Dataset:
     """Score the quality of items, annotators and labels by their mutual agreement.
 
     Parameters
     ----------
     labels
         Labels by known annotators; several labels of an annotator for an item are one vector.
-    closed
-        Whether annotators chose from a fixed list of labels. In open tasks (free text) every AQS is 1.
     tolerance
         Stop when no UQS, WQS or AQS moves by this much.
     max_iterations
@@ -95,7 +91,7 @@ def crowdtruth(
     first = last = judgments.ones()
     n, moved = 0, np.inf
     for n in range(1, positive_int(max_iterations, "max_iterations") + 1):
-        new = judgments.qualities(last, closed=closed)
+        new = judgments.qualities(last)
         moved = max(float(np.nanmax(np.abs(getattr(new, k) - getattr(last, k)))) for k in ("uqs", "wqs", "aqs"))
         first, last = new if n == 1 else first, new
         if moved < tolerance:
@@ -111,7 +107,7 @@ def crowdtruth(
         scores |= {name + end: (dim, getattr(quality, name)) for name, dim in dims.items()}
         scores["uas" + end] = (("item", "category"), judgments.label_share(weight))
     coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
-    attrs = {"n_iterations": n, "last_change": moved, "tolerance": float(tolerance), "closed": int(closed)}
+    attrs = {"n_iterations": n, "last_change": moved, "tolerance": float(tolerance)}
     return xr.Dataset(scores, coords, attrs)
 
 
@@ -163,10 +159,10 @@ class Judgments:
         (n_items, _), (n_annotators, _), (_, n_labels) = shapes
         return Quality(*map(np.ones, (n_items, n_annotators, n_annotators, n_annotators, n_labels)))
 
-    def qualities(self, last: Quality, *, closed: bool) -> Quality:
+    def qualities(self, last: Quality) -> Quality:
         """Compute all qualities from the previous ones."""
         uqs, wwa, wsa = self.compared(self.marks, last)
-        return Quality(uqs, wwa * wsa, wwa, wsa, self._label_quality(last) if closed else np.ones_like(last.aqs))
+        return Quality(uqs, wwa * wsa, wwa, wsa, self._label_quality(last))
 
     def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats, Floats]:
         """Return UQS (item,), WWA and WSA (annotator,) of vectors (judgment, label), each beside the others' marks."""
