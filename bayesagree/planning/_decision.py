@@ -111,18 +111,14 @@ class Outlook(NamedTuple):
         return cls(annotations.items, predicted, *known)
 
     def gains(self, score: Floats, later: Floats) -> Floats:
-        """Return what a vote is expected to take from the variance of scores with mean `score` now and `later`."""
-        return np.maximum((self.chance * later**2).sum(axis=0) - score**2, 0.0)
+        """Return what a vote is expected to take from the variance of scores, with their mean now and after each."""
+        return np.maximum(np.einsum("vi,v...i->...i", self.chance, later**2) - score**2, 0.0)
 
     def best_first(self, gain: Floats, n: int, random_seed: Seed, votes: Integers | None = None) -> pd.DataFrame:
         """Return the n items of the largest gain."""
         table = best_first(self.items, gain, self.certainty, n, random_seed, votes)
         table.attrs["choice"] = self.reason
         return table
-
-    def metric_gain(self) -> Floats:
-        """Return what a vote takes from the variance of a model's score, mean over models."""
-        return np.mean([self.gains(self.now[m], self.after[:, m]) for m in range(len(self.now))], axis=0)
 
 
 class Decision(NamedTuple):

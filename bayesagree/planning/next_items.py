@@ -133,7 +133,7 @@ def annotate_next(
     if chosen == "decision" and predictions is not None:
         return Decision.of(outlook, predictions.models).next_items(kept, random_seed)
     if chosen == "metric":
-        return outlook.best_first(outlook.metric_gain(), kept, random_seed)
+        return outlook.best_first(outlook.gains(outlook.now, outlook.after).mean(axis=0), kept, random_seed)
     return outlook.best_first(outlook.rise, kept, random_seed, outlook.votes)
 
 
