@@ -9,11 +9,11 @@ import scipy as sp
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import one_of
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import stream_apart
 from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of
-from bayesagree.plausibility.normal_inverse_gamma.levels import FEWEST, LEAST_SD, Levels
+from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, Levels
 
 # Cells on each axis of the grid, how often it is drawn, closer each time, and the mass of cells that stay outside.
 CELLS, ROUNDS, NEGLIGIBLE = 64, 6, 1e-9
@@ -63,12 +63,9 @@ class NormalProblem:
     def levels(self, effects: Literal["auto", "shift"] | None) -> Levels | None:
         """Return the ratings with levels of annotators, where these are learnt and known."""
         one_of(effects, "annotator_effects", ("auto", "shift", None))
-        found = effects and Levels.of(self.ratings, self.columns, self.prior, SDS, self.names)
-        if effects == "shift" and not found:
-            raise InputError(
-                f"annotator_effects='shift' learns levels of annotators by name; fewer than two have {FEWEST} ratings"
-            )
-        return found or None
+        if effects is None or (effects == "auto" and Levels.known_in(self.ratings).size < 2):
+            return None
+        return Levels.of(self.ratings, self.columns, self.prior, SDS, self.names)
 
     def draw(self, request: Request) -> Floats:
         """Draw sds of ratings and items, and coefficients, in units of the range, shape (sample, parameter).

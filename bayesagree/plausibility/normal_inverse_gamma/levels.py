@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.errors import shorten, warn
+from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.blocks import by_chain
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.open_model import annotation_data, part
@@ -79,17 +79,24 @@ class Levels:
     @classmethod
     def of(
         cls, ratings: Ratings, columns: Floats, prior: Floats, sd_prior: tuple[float, float], names: list[str]
-    ) -> "Levels | None":
-        """Read ratings; None where fewer than two annotators are known by five ratings or more."""
-        if not ratings.annotators_known:
-            return None
-        size = np.bincount(ratings.annotator_index, minlength=ratings.annotators.size)
-        named = np.sort(np.argsort(-size, kind="stable")[: min(MOST, int((size >= FEWEST).sum()))])
-        place = np.full(size.size, named.size)
-        place[named] = np.arange(named.size)
+    ) -> "Levels":
+        """Read ratings; an error where fewer than two annotators are known by five ratings or more."""
+        named = cls.known_in(ratings)
         if named.size < 2:
-            return None
+            raise InputError(
+                f"annotator_effects='shift' learns levels of annotators by name; fewer than two have {FEWEST} ratings"
+            )
+        place = np.full(ratings.annotators.size, named.size)
+        place[named] = np.arange(named.size)
         return cls(ratings, columns, prior, (*sd_prior, SD_SHIFT), names, place[ratings.annotator_index], named)
+
+    @staticmethod
+    def known_in(ratings: Ratings) -> NDArray[np.int64]:
+        """Return the annotators of five ratings or more, the most prolific if they are many."""
+        if not ratings.annotators_known:
+            return np.empty(0, np.int64)
+        size = np.bincount(ratings.annotator_index)
+        return np.sort(np.argsort(-size, kind="stable")[: min(MOST, int((size >= FEWEST).sum()))])
 
     @property
     def annotators(self) -> NDArray[Any]:
@@ -107,8 +114,9 @@ class Levels:
     def rows(self) -> Any:
         """What the coefficients and the levels add to each rating, (row, column and annotator)."""
         given = sp.sparse.csr_array(self.columns[self.ratings.item_index])
-        own = sp.sparse.csr_array(self.who[:, None] == np.arange(self.named.size))
-        return sp.sparse.hstack([given, own.astype(float)]).tocsr()
+        row = np.flatnonzero(self.who < self.named.size)
+        own = sp.sparse.csr_array((np.ones(row.size), (row, self.who[row])), (self.who.size, self.named.size))
+        return sp.sparse.hstack([given, own]).tocsr()
 
     def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
         """Return precision and linear term of the coefficients and levels given `precision` of each row's rating."""
