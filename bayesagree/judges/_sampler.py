@@ -6,7 +6,7 @@ people's sensitivity and specificity (``"truth"``). Items that are alike are one
 
 Votes on a share: k of n people say positive with probability E[Phi(z)^k Phi(-z)^(n - k)], z ~ N(m / s, t^2), where
 s^2 = 1 - rho and t^2 = rho / (1 - rho). The trapezoid rule converges as fast as a power of the number of nodes for such
-integrands; slopes by m and t^2 are moments of the same sum (the normal density solves the heat equation).
+integrands.
 
 Source: Trefethen and Weideman, "The exponentially convergent trapezoidal rule" (2014),
 https://doi.org/10.1137/130932132.
@@ -25,8 +25,8 @@ from bayesagree.judges.prior import CorrectedRatePrior, Target
 STARTS = 6
 # Log odds and logarithms of scales farther from 0 are this far; utilities farther away are impossible.
 LARGEST_ODDS, LARGEST_LOG, FARTHEST = 16.0, 12.0, 1e6
-# Finite differences of slopes, and the least curvature at a mode: no direction is longer than three priors.
-STEP, LEAST_CURVED = 0.01, 0.1
+# Finite differences of the log density.
+STEP = 0.01
 # Standard deviations that the nodes reach, and their distance in widths of the integrand, in asinh of latent opinions.
 REACH, APART, ACROSS = 6.5, 0.75, 0.2
 
@@ -65,47 +65,32 @@ class Votes:
         """Return the coefficients at points (..., parameter)."""
         return points[..., : self.n] * self.deviations(points)
 
-    def density(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return log densities of points (point, parameter), and their gradients."""
+    def density(self, points: Floats) -> Floats:
+        """Return log densities of points (point, parameter)."""
         unit, logs, people = points[:, : self.n], points[:, self.n : self.end], self.people(points)
-        deviation = self.deviations(points)
-        mean = (unit * deviation) @ self.columns.T
+        mean = (unit * self.deviations(points)) @ self.columns.T
         astray = ~(np.abs(mean).max(axis=1, initial=0.0) < FARTHEST)
         mean[astray] = 0.0
-        value, by_mean, by_people = (self._shares if self.share else self._truths)(mean, people)
         inside = people if self.share else 2 * people - 1
-        prior = np.log(inside * (1 - inside)).sum(axis=1)
+        value = np.log(inside * (1 - inside)).sum(axis=1)
         if not self.share:
             right, wrong = self.accuracy_prior
-            prior += (right * np.log(people) + wrong * np.log1p(-people)).sum(axis=1)
-            by_people = (by_people + right / people - wrong / (1 - people)) / 2
-        along = (self.alike * by_mean) @ self.columns * deviation
+            value += (right * np.log(people) + wrong * np.log1p(-people)).sum(axis=1)
+        value += (self._shares if self.share else self._truths)(mean, people) @ self.alike
         scaled = np.exp(2 * logs.clip(-LARGEST_LOG, LARGEST_LOG)) / self.scale_prior**2
         # Half-normal scales, with the Jacobian of the logarithm.
-        value = value + prior - 0.5 * np.square(unit).sum(axis=1) + (logs - 0.5 * scaled).sum(axis=1)
-        of_scales = (along * unit) @ self.of_scale + 1 - scaled
-        of_people = by_people * inside * (1 - inside) + 1 - 2 * inside
-        return np.where(astray, -np.inf, value), np.hstack([along - unit, of_scales, of_people])
+        value += (logs - 0.5 * scaled).sum(axis=1) - 0.5 * np.square(unit).sum(axis=1)
+        return np.where(astray, -np.inf, value)
 
-    def _truths(self, mean: Floats, accuracy: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log probability of all votes, its slopes by each cell's m, and by people's sensitivity and specificity."""
+    def _truths(self, mean: Floats, accuracy: Floats) -> Floats:
+        """Log probability of the votes of each cell, by its m and people's sensitivity and specificity."""
         negative, right = self.votes - self.positive, accuracy[:, None, :]
         log_yes = self.positive * np.log(right[..., 0]) + negative * np.log1p(-right[..., 0])
         log_no = negative * np.log(right[..., 1]) + self.positive * np.log1p(-right[..., 1])
-        yes, no = sp.special.log_ndtr(mean) + log_yes, sp.special.log_ndtr(-mean) + log_no
-        total = np.logaddexp(yes, no)
-        log_density = -0.5 * mean**2 - 0.5 * np.log(2 * np.pi) - total
-        by_mean = np.exp(log_density + log_yes) - np.exp(log_density + log_no)
-        by_accuracy = [
-            (self.alike * share) @ said / right[:, 0, k] - (self.alike * share) @ other / (1 - right[:, 0, k])
-            for k, (share, said, other) in enumerate(
-                [(np.exp(yes - total), self.positive, negative), (np.exp(no - total), negative, self.positive)]
-            )
-        ]
-        return total @ self.alike, by_mean, np.stack(by_accuracy, axis=1)
+        return np.logaddexp(sp.special.log_ndtr(mean) + log_yes, sp.special.log_ndtr(-mean) + log_no)
 
-    def _shares(self, mean: Floats, rho: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log probability of all votes, its slopes by each cell's m, and by rho."""
+    def _shares(self, mean: Floats, rho: Floats) -> Floats:
+        """Log probability of the votes of each cell, by its m and rho."""
         spread, tau, most = np.sqrt(1 - rho), np.sqrt(rho / (1 - rho)), self.votes.max()
         centre = mean / spread
         low, high = (np.arcsinh(centre + side * REACH * tau) for side in (-1, 1))
@@ -121,21 +106,15 @@ class Votes:
         exponent = self.positive[:, None] * yes + (self.votes - self.positive)[:, None] * no - 0.5 * e**2
         top = exponent.max(axis=-1)
         weight = np.exp(exponent - top[..., None]) * np.cosh(x)
-        zeroth, first, second = (
-            (weight * moment).sum(axis=-1) * step / (tau * np.sqrt(2 * np.pi)) for moment in (1.0, e, e**2 - 1)
-        )
-        by_centre, by_variance = first / (tau * zeroth), second / (2 * tau**2 * zeroth)
-        by_rho = (by_centre * mean / (2 * spread**3) + by_variance / spread**4) @ self.alike
-        return (np.log(zeroth) + top) @ self.alike, by_centre / spread, by_rho[:, None]
+        return np.log(weight.sum(axis=-1) * step / (tau * np.sqrt(2 * np.pi))) + top
 
 
 def modes(votes: Votes, rng: Rng) -> list[Fit]:
     """Climb to modes from several points: people may err more, and judges less, where the verdicts tell it badly."""
-    found, steps = [], STEP * np.concatenate([np.eye(votes.size), -np.eye(votes.size)])
+    found, steps = [], STEP * np.eye(votes.size)
 
-    def loss(point: Floats) -> tuple[float, Floats]:
-        value, slope = votes.density(point[None])
-        return -float(value[0]), -slope[0]
+    def slope(point: Floats) -> Floats:
+        return (votes.density(point - steps) - votes.density(point + steps)) / (2 * STEP)
 
     for _ in range(1 if votes.share else STARTS):
         # People's parameters from anywhere, so that none is missed.
@@ -146,8 +125,8 @@ def modes(votes: Votes, rng: Rng) -> list[Fit]:
                 sp.special.logit(rng.uniform(0.1, 0.9, len(votes.names))),
             ]
         )
-        mode = sp.optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 0.01}).x
-        before, after = np.split(votes.density(mode - steps)[1], 2)
-        value, vector = np.linalg.eigh((before - after + (before - after).T) / (4 * STEP))
-        found.append(Fit(mode, np.linalg.cholesky((vector / np.maximum(value, LEAST_CURVED)) @ vector.T)))
+        climbed = sp.optimize.minimize(
+            lambda point: -votes.density(point[None])[0], start, jac=slope, method="BFGS", options={"gtol": 0.01}
+        )
+        found.append(Fit(climbed.x, np.linalg.cholesky(climbed.hess_inv)))
     return found

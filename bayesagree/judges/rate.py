@@ -211,9 +211,7 @@ def _fit(
     """Draw the coefficients of the regression, and people's parameters."""
     data, rng = regression(panel, prior), np.random.default_rng(seed)
     votes = Votes(panel, data, target, prior)
-    points = chains_of(lambda some: votes.density(some)[0], modes(votes, rng), shape[1], shape[0], rng).reshape(
-        -1, votes.size
-    )
+    points = chains_of(votes.density, modes(votes, rng), shape[1], shape[0], rng).reshape(-1, votes.size)
     return Fit(data.columns, votes.coefficients(points), dict(zip(votes.names, votes.people(points).T)))
 
 
