@@ -14,15 +14,6 @@ from bayesagree.inference.multisets import distinct
 LEAST = -300.0
 
 
-def choose(rng: Rng, weight: NDArray[Any]) -> NDArray[np.int16]:
-    """Draw a label by its weight along the first axis, (label, ...)."""
-    left, found = rng.random(weight.shape[1:]) * weight.sum(axis=0), np.zeros(weight.shape[1:], np.int16)
-    for one in weight[:-1]:
-        left -= one
-        found += left >= 0
-    return found
-
-
 def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width: Any) -> Floats:
     """Move each number by slice sampling: an interval of this width, shrunk (Neal, 2003)."""
     level = density(at) - rng.standard_exponential(at.shape)

@@ -17,10 +17,10 @@ from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.kernel_draws import log_dirichlets
+from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import block_generator, seed_sequence, stream_apart
-from bayesagree.plausibility._side_by_side import Counts, choose, slice_step
+from bayesagree.plausibility._side_by_side import Counts, slice_step
 from bayesagree.plausibility.group_dirichlet.prior import GroupDirichletPrior
 
 # Sweeps before the first state, and from one state to the next.
@@ -162,12 +162,12 @@ class Chains:
         self.apart = apart = np.where((-rng.standard_exponential(n_chains) < gain)[:, None, None], turned, apart)
         n_own = apart.sum(axis=2)[:, free]
         _, weight, pooled = density(apart)
-        typical = choose(rng, weight)
+        typical = categories(rng, np.moveaxis(weight, 0, -1))
         self.typical, self.own = np.where(apart.any(axis=1), typical, -1), np.full(apart.shape, -1)
         c, g, i = np.nonzero(apart)
         chance = shape[:, c] + votes[:, g, i]
         chance[typical[c, i], np.arange(c.size)] = 0.0
-        self.own[c, g, i] = choose(rng, chance)
+        self.own[c, g, i] = categories(rng, chance.T)
         self.share[:, free] = np.clip(rng.beta(1 + n_own, divided + n_items - n_own), 1e-12, 1 - 1e-12)
         label = np.arange(n_labels)[:, None]
         of_common = pooled + (self.typical == label[..., None])

@@ -8,7 +8,7 @@ from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.plausibility._side_by_side import Counts, choose, concentration, slice_step
+from bayesagree.plausibility._side_by_side import Counts, concentration, slice_step
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -127,16 +127,12 @@ def test_concentrations_have_their_density_on_a_grid():
     assert abs(draws.mean() - mass @ u) < 4.5 * error
 
 
-def test_slices_and_choices_have_their_distributions():
+def test_slices_have_their_distribution():
     rng, at = np.random.default_rng(1), np.zeros(4000)
     for _ in range(30):
         at = slice_step(rng, lambda x: -0.5 * x**2, at, 1.5)
     assert abs(at.mean()) < 4.5 / np.sqrt(4000)
     assert abs(at.var() - 1) < 4.5 * np.sqrt(2 / 4000)
-    weight = np.array([1.0, 0.0, 3.0])[:, None] * np.ones(8000)
-    share = np.bincount(choose(rng, weight), minlength=3) / 8000
-    assert share[1] == 0
-    assert abs(share[0] - 0.25) < 4.5 * np.sqrt(0.25 * 0.75 / 8000)
 
 
 @pytest.mark.parametrize("known", [{}, {0: 1, 5: 2}])
