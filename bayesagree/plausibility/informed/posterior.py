@@ -134,13 +134,17 @@ class InformedDirichlet(Guarded):
         """Return the parameters, by name."""
         labels, drawn = problem.labels, problem.drawn(request)
         n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
+        of_label = np.bincount(labels.label_index, labels.count, labels.categories.size)
         return {
             "posterior_parameters": {
                 "estimate": (("parameter",), drawn.mean(axis=(0, 1))),
                 "sd": (("parameter",), drawn.std(axis=(0, 1))),
             },
             "diagnostics": self.diagnostics(problem, request),
-            "constant_data": {"n_votes": (("item",), n_votes.astype(np.int64))},
+            "constant_data": {
+                "n_votes": (("item",), n_votes.astype(np.int64)),
+                "n_votes_of_label": (("category",), of_label.astype(np.int64)),
+            },
         }
 
     def diagnostics(self, problem: InformedProblem, request: Request) -> dict[str, Any]:
@@ -230,7 +234,7 @@ def informed_dirichlet(
         ``posterior_parameters``: ``estimate`` (mean) and ``sd`` (parameter) of the parameters that all items share.
         Group ``diagnostics``: ``r_hat`` and ``ess`` (parameter) of their chains; ``annotator_weight`` (annotator), the
         share of the answers of each named annotator that are about the items. Group ``constant_data``: ``n_votes``
-        (item).
+        (item) and ``n_votes_of_label`` (category).
 
     Raises
     ------
