@@ -308,6 +308,7 @@ class ItemPosterior(Posterior):
         )
         problem = self.problem(annotations)
         groups: Any = self.known(problem, request)
+        named = any("category" in dims for group in groups.values() for dims, *_ in group.values())
         sampler = ""
         if engine == "nuts":
             shape = {"draws": request.draws, "chains": request.chains, "random_seed": request.random_seed}
@@ -328,6 +329,9 @@ class ItemPosterior(Posterior):
             "rank": np.arange(1, (request.top_labels or 0) + 1),
             "category": category_axis(annotations.categories, getattr(annotations, "has_order", False)),
         }
+        if request.top_labels is not None and not named:  # best labels are numbers of labels
+            constant = groups.get("constant_data", {})
+            groups["constant_data"] = xr.Dataset(constant, {"category": coords["category"]})
         return result_tree(
             groups,
             coords | self.coords(problem),

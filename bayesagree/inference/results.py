@@ -50,7 +50,7 @@ def result_tree(
     } | result_attrs(random_seed, settings)
     datasets = {}
     for group, variables in groups.items():
-        data = xr.Dataset(dict(variables))
+        data = variables if isinstance(variables, xr.Dataset) else xr.Dataset(dict(variables))
         names = {dim: np.arange(data.sizes[dim]) for dim in ("chain", "draw") if dim in data.sizes} | {**coords}
         data = data.assign_coords({dim: names[dim] for dim in names if dim in data.sizes})
         datasets[f"/{group}"] = data.assign_attrs(library if "draw" in data.sizes else {})
