@@ -3,7 +3,7 @@
 import math
 import os
 import warnings
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from numbers import Integral
@@ -120,6 +120,20 @@ def place_of(**names: object) -> str:
     "item 'q17', annotator 'ann'"
     """
     return ", ".join(f"{role} {as_python(name)!r}" for role, name in names.items())
+
+
+def refuse(bad: Any, text: Callable[[int], str]) -> None:
+    """Refuse values of which some are bad: `text` says what the first of them is, where, the rule and the way out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> refuse(np.array([1, -2]) < 0, lambda row: f"row {row}: a count is not negative; correct the row")
+    Traceback (most recent call last):
+    bayesagree.errors.InputError: row 1: a count is not negative; correct the row
+    """
+    if bad.any():
+        raise InputError(text(int(bad.argmax())))
 
 
 # How containers are made, by their names.

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Codes, Floats
-from bayesagree.errors import InputError, as_python, one_of, place_of, say, shorten
+from bayesagree.errors import InputError, as_python, one_of, place_of, refuse, say, shorten
 
 if (
     TYPE_CHECKING
@@ -79,9 +79,10 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
     numbers = np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
-    bad = np.flatnonzero(np.isnan(numbers) & pd.notna(values))
-    if bad.size:
-        raise InputError(f"{place(int(bad[0]))}: {values[bad[0]]!r} is not a number ({role})")
+    refuse(
+        np.isnan(numbers) & pd.notna(values),
+        lambda row: f"{place(row)}: {values[row]!r} is not a number ({role})",
+    )
     return numbers
 
 
@@ -123,14 +124,12 @@ def objects(values: Sequence[Any]) -> NDArray[Any]:
 def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
     """Names of one axis as an array of one kind, without repeats."""
     given = objects(list(names))  # type: ignore[arg-type]
-    if pd.isna(given).any():
-        raise InputError(
-            f"{role} names hold a missing one at position {int(pd.isna(given).argmax())}; name every one"
-        )
+    refuse(pd.isna(given), lambda at: f"{role} names hold a missing one at position {at}; name every one")
     array = _one_kind(given, _kinds(given), role)
-    repeated = pd.Index(array).duplicated()
-    if repeated.any():
-        raise InputError(f"{role} {as_python(array[repeated][0])!r} is listed twice; every {role} has one name")
+    refuse(
+        pd.Index(array).duplicated(),
+        lambda at: f"{role} {as_python(array[at])!r} is listed twice; every {role} has one name",
+    )
     return array
 
 
@@ -165,13 +164,13 @@ def encode(
         target[order] = np.arange(found.size)
     else:
         target = pd.Index(known).get_indexer(pd.Index(found))
-        if (target < 0).any():
-            unknown = int(np.flatnonzero(target < 0)[0])
-            row = int(np.flatnonzero(codes == unknown)[0])
-            raise InputError(
-                f"{place(row)}: {role} {as_python(found[unknown])!r} is not one of the {len(known)} known "
+        refuse(
+            np.append(target, 0)[codes] < 0,
+            lambda row: (
+                f"{place(row)}: {role} {as_python(found[codes[row]])!r} is not one of the {len(known)} known "
                 f"({shorten(known)}); add it to {role}s=[...] or correct the row"
-            )
+            ),
+        )
     return np.append(target, -1).astype(np.int32)[codes], known
 
 
@@ -226,7 +225,7 @@ def coded(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[Any
     if name is None:
         return np.full(len(table), -1, np.int32), np.empty(0, "<U1")
     codes, names = encode(values_of(column(table, name, role)), role)
-    require_present(codes, role)
+    require_present(codes < 0, role)
     return codes, names
 
 
@@ -303,12 +302,9 @@ def cell_place(rows: NDArray[Any], columns: NDArray[Any], roles: tuple[str, str]
     return place
 
 
-def require_present(codes: Codes, role: str) -> None:
-    """Refuse rows without a name on an axis that must have one."""
-    if (codes < 0).any():
-        raise InputError(
-            f"row {int((codes < 0).argmax())}: the {role} is missing; every row needs one; drop it otherwise"
-        )
+def require_present(missing: NDArray[np.bool_], role: str) -> None:
+    """Refuse rows without a value that every row must have."""
+    refuse(missing, lambda row: f"row {row}: the {role} is missing; every row needs one; drop the row otherwise")
 
 
 def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import changes
 from bayesagree.annotations._display import Displayed, names, per_item
-from bayesagree.errors import InputError, place_of
+from bayesagree.errors import InputError, place_of, refuse
 
 Kind = Literal["labels", "ratings", "rankings"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -144,11 +144,11 @@ def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFra
         raise InputError("the annotators are unknown (counts): there is no column per annotator; use counts()")
     items, annotators = container.items, container.annotators
     item, annotator = container.item_index, container.annotator_index
-    new = changes(item, annotator)
-    if not new.all():
-        row = int(np.argmin(new))
-        place = place_of(item=items[item[row]], annotator=annotators[annotator[row]])
-        raise InputError(f"{place}: several annotations for one cell; use to_long()")
+    place = lambda row: place_of(item=items[item[row]], annotator=annotators[annotator[row]])  # noqa: E731
+    refuse(
+        ~changes(item, annotator),
+        lambda row: f"{place(row)}: several annotations for one cell; use to_long()",
+    )
     cells = np.full((items.size, annotators.size), missing, dtype=object if missing is None else np.float64)
     cells[item, annotator] = values
     index, columns = pd.Index(items, name="item"), pd.Index(annotators, name="annotator")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import Table, column
-from bayesagree.errors import InputError, as_python, warn
+from bayesagree.errors import as_python, refuse, warn
 
 # Names of columns by what they hold; compared without case, spaces and underscores.
 NAMES = {
@@ -144,29 +144,32 @@ def outcomes_of(table: Table, name: str, sides: tuple[Codes, Codes], models: NDA
     """Return who wins each row."""
     given = column(table, name, "winner").to_list()
     values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)
-    if values.isna().any():
-        row = int(values.isna().argmax())
-        raise InputError(f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row")
+    refuse(
+        values.isna(),
+        lambda row: f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row",
+    )
     known = dict(zip(models.tolist(), range(models.size)))
     words: dict[Any, int] = WORDS | ({} if known.keys() & LETTERS.keys() else LETTERS)
     if models.dtype.kind not in "iuf" or values.isin([*words, *NUMBERS]).all():  # others are names of models
         words |= NUMBERS
-    if (ambiguous := values.isin(known.keys() & words.keys())).any():
-        row = int(ambiguous.argmax())
-        raise InputError(
+    refuse(
+        values.isin(known.keys() & words.keys()),
+        lambda row: (
             f"row {row}, column {name!r}: {values[row]!r} is the name of a model and a word for the winner; rename the "
             "model"
-        )
+        ),
+    )
     at = values.map(known).to_numpy(float)
     outcome = np.select(
         [at == sides[0], at == sides[1]], [FIRST, SECOND], values.map(words).fillna(-1).to_numpy(int)
     )
-    if (outcome < 0).any():
-        row = int((outcome < 0).argmax())
-        first, second = (as_python(models[side[row]]) for side in sides)
-        raise InputError(
-            f"row {row}: winner {values[row]!r} is neither of the models compared ({first!r}, {second!r}), nor a word "
+    refuse(
+        outcome < 0,
+        lambda row: (
+            f"row {row}: winner {values[row]!r} is neither of the models compared "
+            f"({', '.join(repr(as_python(models[side[row]])) for side in sides)}), nor a word "
             "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
             "0.5); correct the row"
-        )
+        ),
+    )
     return outcome.astype(np.int32)

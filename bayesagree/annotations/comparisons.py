@@ -22,7 +22,7 @@ from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import SIDES, TIE, WINNERS, outcomes_of, sides_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
-from bayesagree.errors import InputError, place_of
+from bayesagree.errors import InputError, place_of, refuse
 
 OUTCOMES = np.array(["left", "right", "tie"])
 
@@ -111,13 +111,14 @@ class Comparisons(Displayed):
         codes, models = encode(both, "model", place=place)
         left, right = codes.reshape(2, n_rows)
         for name, side in ((first, left), (second, right)):
-            require_present(side, f"model in column {name!r}")
-        if (same := left == right).any():
-            row = int(same.argmax())
-            raise InputError(
+            require_present(side < 0, f"model in column {name!r}")
+        refuse(
+            left == right,
+            lambda row: (
                 f"row {row}: {place_of(model=models[left[row]])} is compared with itself; a comparison needs two "
                 "models; correct or drop the row"
-            )
+            ),
+        )
         outcome = outcomes_of(table, winner, (left, right), models)
         who, annotators = coded(table, annotator, "annotator")
         what, items = coded(table, item, "item")

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree.errors import InputError, as_python, place_of, shorten
+from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 
 # True label of each item: a mapping, a series indexed by item, or a DataArray with dim item.
 Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
@@ -31,16 +31,20 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
     """
     known = _by_item({} if gold is None else gold, "gold").dropna()
     place = pd.Index(items).get_indexer(pd.Index(known.index))
-    if (place < 0).any():
-        absent = as_python(known.index[int((place < 0).argmax())])
-        raise InputError(f"gold item {absent!r} is not among the {items.size} items; drop it from gold")
+    refuse(
+        place < 0,
+        lambda at: (
+            f"gold {place_of(item=known.index[at])} is not among the {items.size} items; drop it from gold"
+        ),
+    )
     code = pd.Index(categories).get_indexer(pd.Index(known.to_numpy()))
-    if (code < 0).any():
-        first = int((code < 0).argmax())
-        raise InputError(
-            f"gold {place_of(item=known.index[first])}: {place_of(label=known.iloc[first])} is not one of the "
+    refuse(
+        code < 0,
+        lambda at: (
+            f"gold {place_of(item=known.index[at])}: {place_of(label=known.iloc[at])} is not one of the "
             f"labels ({shorten(categories)}); name all possible labels with labels=[...] when reading the data"
-        )
+        ),
+    )
     codes = np.full(items.size, -1, np.int64)
     codes[place] = code
     return codes
@@ -83,7 +87,8 @@ def _by_item(given: Any, name: str) -> pd.Series:
             raise InputError(f"{name}= has dims {given.dims}; it says something of each item, dims ('item',)")
         given = given.to_series()
     table = (given if isinstance(given, pd.Series) else pd.Series(dict(given), dtype=object)).astype(object)
-    if table.index.has_duplicates:
-        twice = as_python(table.index[table.index.duplicated()][0])
-        raise InputError(f"{name}= names item {twice!r} twice; name every item once")
+    refuse(
+        table.index.duplicated(),
+        lambda at: f"{name}= names {place_of(item=table.index[at])} twice; name every item once",
+    )
     return table

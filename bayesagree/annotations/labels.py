@@ -22,7 +22,7 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import OrderedCategories, Values, long_frame, wide_frame
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
-from bayesagree.errors import InputError, SizeError, one_of
+from bayesagree.errors import InputError, SizeError, one_of, refuse
 
 type Names = NDArray[Any]
 
@@ -162,11 +162,10 @@ class Labels(OrderedCategories, Values):
         cells, items_, labels_ = matrix_axes(array, items, labels, "label")
         place = cell_place(items_, labels_)
         counts = float_values(cells.ravel(), place, "count")
-        if (bad := ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))).any():
-            at = int(bad.argmax())
-            raise InputError(
-                f"{place(at)}: count {counts[at]:g} is not a whole number of annotations (0, 1, 2, ...)"
-            )
+        refuse(
+            ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))),
+            lambda at: f"{place(at)}: count {counts[at]:g} is not a whole number of annotations (0, 1, 2, ...)",
+        )
         if not counts.any():
             raise InputError("there is no annotation: every count is 0")
         if ordered is None and labels is None and not hasattr(array, "columns"):

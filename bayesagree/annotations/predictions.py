@@ -240,7 +240,7 @@ class Predictions(Categorical, Displayed):
             keys = {key: values_of(column(table, name, role)) for key, name, role in roles}
             split = with_runs(pd.DataFrame(keys), run)
         model_codes, models = coded(table, model, "model") if split is None else encode(split[0], "model")
-        require_present(model_codes, "model")
+        require_present(model_codes < 0, "model")
         runs = None if split is None else Runs.of(models, split[1])
         item_codes, items = coded(table, item, "item")
         label_codes, known, _ = label_column(table, label, labels)
@@ -248,7 +248,7 @@ class Predictions(Categorical, Displayed):
         if score is None:
             hard = outputs.in_cells(cell, label_codes, (models, items), -1)
             return cls(models, items, known, None, hard, runs=runs)
-        require_present(label_codes, "label")
+        require_present(label_codes < 0, "label")
         axes, given = (models, items, known), float_column(table, score, "score")
         array = outputs.in_cells(cell * known.size + label_codes, given, axes, np.nan)
         outputs.check_scores(array, *axes, probabilities)

@@ -25,7 +25,7 @@ from bayesagree.annotations._container import Categorical, Container, Level
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
-from bayesagree.errors import InputError, as_python, place_of, say
+from bayesagree.errors import InputError, as_python, place_of, refuse, say
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,10 +152,10 @@ class Rankings(Categorical, Container):
         if annotators is not None:
             given = _of_rankings(annotators, sizes, "annotators[item] must name one annotator")
             ranker, people = encode(objects(given), "annotator")
-            other = (ranker < 0) | pd.MultiIndex.from_arrays([item, ranker]).duplicated()
-            if other.any():
-                where = place(int(other.argmax()))
-                raise InputError(f"{where}: its annotator is missing or named twice; name every one once")
+            refuse(
+                (ranker < 0) | pd.MultiIndex.from_arrays([item, ranker]).duplicated(),
+                lambda r: f"{place(r)}: its annotator is missing or named twice; name every one once",
+            )
         if offered is not None:
             given = _of_rankings(offered, sizes, "offered[item] must list the labels on offer")
             of, shown = zip(*((r, name) for r, names in enumerate(given) for name in names))
@@ -197,13 +197,15 @@ class Rankings(Categorical, Container):
         item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
         entries = Entries.of_table(table, item, annotator)
         codes, known, _ = label_column(table, label, labels)
-        require_present(codes, "label")
+        require_present(codes < 0, "label")
         ranks = float_column(table, rank, "rank")
-        if not offered and np.isnan(ranks).any():
-            raise InputError(
-                f"row {int(np.isnan(ranks).argmax())}: the rank is missing; leave unranked labels out, or pass "
+        refuse(
+            np.isnan(ranks) & (not offered),
+            lambda row: (
+                f"row {row}: the rank is missing; leave unranked labels out, or pass "
                 "offered=True if the rows of a ranking are all labels that were on offer"
-            )
+            ),
+        )
         return cls._of(entries, codes, known, ranks, (*entries[:2], codes) if offered else None)
 
     @classmethod
@@ -226,25 +228,29 @@ class Rankings(Categorical, Container):
         ranking, first = np.cumsum(new_ranking) - 1, np.flatnonzero(new_ranking)
         block = np.cumsum(changes(ranking, rank))
         block -= block[first][ranking]
-        if (twice := pd.Series(ranking * labels.size + label).duplicated().to_numpy()).any():
-            row = int(twice.argmax())
-            raise InputError(
+        refuse(
+            pd.Index(ranking * labels.size + label).duplicated(),
+            lambda row: (
                 f"{entries.place(rows[row])}: {place_of(label=labels[label[row]])} is named twice in one ranking; a "
                 "label has one place: keep its best one"
-            )
+            ),
+        )
         offered = None
         if on_offer is not None:
             sizes = entries.items.size, int(max(on_offer[1].max(), ranker.max())) + 1, labels.size
             chosen, named = (np.ravel_multi_index(axes, sizes) for axes in (on_offer, (item, ranker, label)))
-            if (strange := ~np.isin(named, chosen)).any():
-                row = int(strange.argmax())
-                raise InputError(
+            refuse(
+                ~np.isin(named, chosen),
+                lambda row: (
                     f"{entries.place(rows[row])}: the ranking names {as_python(labels[label[row]])!r}, which was not "
                     "on offer; offered= lists all labels that a ranking chose from, named or not"
-                )
-            if (bare := ~np.isin(chosen // labels.size, named // labels.size)).any():
-                place = place_of(item=entries.items[on_offer[0][bare][0]])
-                raise InputError(f"{place}: a ranking names none of the labels on offer; drop it")
+                ),
+            )
+            place = lambda row: place_of(item=entries.items[on_offer[0][row]])  # noqa: E731
+            refuse(
+                ~np.isin(chosen // labels.size, named // labels.size),
+                lambda row: f"{place(row)}: a ranking names none of the labels on offer; drop it",
+            )
             offered = ChoiceSets.of(*on_offer)
         who = ranker[first] if entries.annotators.size else np.full(first.size, -1)
         start = np.append(first, item.size)

@@ -12,7 +12,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations._columns import Duplicates, Entries, eager_frame, float_column, float_values
 from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
 from bayesagree.annotations._words import guessed_columns
-from bayesagree.errors import InputError, say
+from bayesagree.errors import InputError, refuse, say
 
 # Labels of an item by which side of a threshold its mean is on.
 THRESHOLD_LABELS = np.array(["below", "at_or_above"])
@@ -121,24 +121,21 @@ class Ratings(Values):
         rows = rows[np.lexsort((rating[rows], entries.annotator[rows], entries.item[rows]))]
         rating = rating[rows]
 
-        def refuse(bad: NDArray[np.bool_], rule: str) -> None:
-            if bad.any():
-                row = int(bad.argmax())
-                raise InputError(
-                    f"{entries.place(rows[row])}: rating {rating[row]:g} {rule} ({int(bad.sum())} such ratings in all)"
-                )
+        def require(good: NDArray[np.bool_], rule: str) -> None:
+            such = f"{rule} ({int((~good).sum())} such ratings in all)"
+            refuse(~good, lambda row: f"{entries.place(rows[row])}: rating {rating[row]:g} {such}")
 
-        refuse(~np.isfinite(rating), "is not finite; correct it or drop the row")
+        require(np.isfinite(rating), "is not finite; correct it or drop the row")
         ends = min(low, float(np.min(rating))), max(high, float(np.max(rating)))
         wide = tuple(int(end) if end.is_integer() else end for end in ends)
-        refuse(
-            (rating < low) | (rating > high),
+        require(
+            (rating >= low) & (rating <= high),
             f"is outside the scale ({low:g}, {high:g}); pass {say('scale', wide)} or drop the row",
         )
         if step is not None:
             level = (rating - low) / step
-            refuse(
-                np.abs(level - np.round(level)) > 1e-6,
+            require(
+                np.abs(level - np.round(level)) <= 1e-6,
                 f"is off the step: levels are {low:g}, {low + step:g}, ..., {high:g}; "
                 "pass step=None for a continuous scale or correct the row",
             )

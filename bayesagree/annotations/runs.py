@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
+from bayesagree.annotations._columns import require_present
 from bayesagree.errors import InputError, shorten, warn
 
 # Names of columns that tell the runs of a model apart.
@@ -109,9 +110,7 @@ def with_runs(
             )
         run = found[0]
         warn(f"column {run!r} is taken for the run")
-    missing = table[run].isna().to_numpy()
-    if missing.any():
-        raise InputError(f"row {int(missing.argmax())}: the run is missing; every row needs one")
+    require_present(table[run].isna().to_numpy(), "run")
     pair = list(zip(table["model"].tolist(), table[run].tolist()))
     names = {one: f"{one[0]} ({run} {one[1]})" for one in dict.fromkeys(pair)}
     rows = np.array([None if pd.isna(one[0]) else names[one] for one in pair], object)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesagree.annotations._columns import coded, eager_frame
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -274,11 +275,4 @@ def _by_model(table: pd.DataFrame, labels: Sequence[Any] | None) -> dict[str, pd
 def _require_names(table: pd.DataFrame, *roles: str) -> None:
     """Refuse a table without these columns, or with a row that one does not name."""
     for role in roles:
-        if role not in table.columns:
-            raise InputError(
-                f"no column {role!r} for the {role}; the table has {shorten(table.columns, 20)}: name the right one "
-                f"with {role}=..."
-            )
-        missing = pd.isna(table[role].to_numpy())
-        if missing.any():
-            raise InputError(f"row {int(missing.argmax())}: the {role} is missing; every row needs one")
+        coded(eager_frame(table), role, role)

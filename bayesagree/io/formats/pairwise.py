@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import SIDES, WINNERS, sides_of
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, refuse
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 from bayesagree.io.formats._guess import is_number
@@ -79,11 +79,12 @@ def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:
 
 def _by_weight(weight: Floats, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     """Return who wins by preferences of AlpacaEval: 1, 2, a weight between them, or 0 for a tie."""
-    if (bad := (weight != 0) & ((weight < 1) | (weight > 2))).any():
-        row = int(bad.argmax())
-        raise InputError(
+    refuse(
+        (weight != 0) & ((weight < 1) | (weight > 2)),
+        lambda row: (
             f"row {row}: preference {weight[row]:g} is neither 0 (a tie) nor from 1 to 2; correct or drop the row"
-        )
+        ),
+    )
     tie = (weight == 0) | (np.abs(weight - 1.5) < TIE_WIDTH)
     winner = np.where(weight < 1.5, first, second)
     winner[tie], winner[np.isnan(weight)] = "tie", None
