@@ -109,7 +109,7 @@ def test_tiny_shapes_do_not_tie():
 
 
 @pytest.mark.parametrize(
-    "shape", [[1e6, 1e6 + 1e3, 1.0], [1e-6, 2e-6, 1e-6], [1e5, 1e5 - 500], [0.5] * 2000, [10.01] + [0.01] * 418]
+    "shape", [[1e9, 1e9 + 1e5, 1.0], [1e-6, 2e-6, 1e-6], [1e5, 1e5 - 500], [0.5] * 2000, [10.01] + [0.01] * 418]
 )
 def test_exact_certainty_at_the_edges(shape):
     probability = argmax_probabilities(np.array([shape]))[0]
