@@ -1,6 +1,6 @@
 """What the checks of an audit look at, and what one of them says."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,11 +11,9 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.annotations import Annotators, Comparisons, Labels, Predictions, Ratings
-from bayesagree.annotations.gold import Gold
+from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.comparisons.posterior import davidson
-from bayesagree.errors import of_commands
 from bayesagree.inference.streams import Seed
 
 # Chance with which a test set without defects has any finding that is inferred.
@@ -23,45 +21,35 @@ CHANCE = 0.05
 # Fewest answers that an annotator is judged by; where ratings are cut into codes.
 ENOUGH, FIFTHS = 20, (0.2, 0.4, 0.6, 0.8)
 
-# What to call, in Python and on the command line.
-CALLS = {
-    "weigh": ("ba.dawid_skene(labels)", "bayesagree annotators LABELS"),
-    "score": ("ba.evaluate(labels, predictions)", "bayesagree evaluate LABELS PREDICTIONS"),
-    "next": ("ba.annotate_next(labels)", "bayesagree next LABELS"),
-    "plan": ("ba.plan(labels, predictions)", "bayesagree plan LABELS PREDICTIONS"),
-    "groups": (
-        "ba.group_posterior(...)",
-        "bayesagree subjective LABELS PREDICTIONS --annotators PEOPLE --group AGE",
-    ),
-    "strengths": ('ba.davidson(..., order="annotator")', "bayesagree preferences LABELS --order annotator"),
-    "skip": ('ba.evaluate(..., missing="skip")', "bayesagree evaluate LABELS PREDICTIONS --missing skip"),
-    "merge": ("read_annotations(..., merge_similar=True)", "--merge-similar"),
-    "no_answer": ("na_values=[...]", "--missing-labels"),
-    "agreement": ("ba.agreement_table(labels)", "bayesagree agreement LABELS"),
-}
-
-
-def call(name: str) -> str:
-    """Return what to call, in Python or on the command line."""
-    return CALLS[name][of_commands.get()]
-
 
 class Lacking(Exception):
     """What a check needs and the test set does not have."""
 
 
-class Finding(NamedTuple):
-    """What one check says; nothing, where it names nothing.
+def need(there: Any, what: str) -> None:
+    """Refuse a test set that lacks what a check needs."""
+    if not there:
+        raise Lacking(what)
 
-    `chance`: with which a test set without this defect shows as much, all that the check looked at together; None of
-    what is counted and not inferred.
+
+class Finding(NamedTuple):
+    """What one check says, in the words of `sentences.toml`; nothing, where it names nothing.
+
+    `where`: items, annotators, models or labels. `values`: what its sentence is filled in with. `chance`: with which a
+    test set without this defect shows as much, all that the check looked at together; None of what is counted and not
+    inferred. `severity`: where it is not the usual one of the check.
     """
 
-    severity: str
-    finding: str
-    what_to_do: str
     where: Sequence[Any]
+    values: Sequence[Any] = ()
     chance: float | None = None
+    severity: str | None = None
+
+
+def surest(names: Any, chance: Floats, values: Callable[[int], Sequence[Any]]) -> Finding:
+    """Return a finding about those of whom it is sure, the surest first, with what is said of the first."""
+    order = np.argsort(chance, kind="stable")[: (chance < CHANCE).sum()].tolist()
+    return Finding([names[k] for k in order], values(order[0]) if order else (), float(chance.min(initial=1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +62,18 @@ class Case:
 
     annotations: Any
     every_item: NDArray[Any]
-    predictions: Predictions | None = None
-    people: Annotators | None = None
-    gold: Gold | None = None
-    time: pd.DataFrame | None = None
-    random_seed: Seed = None
-    texts: Any = None
-    comparisons: Comparisons | None = None
+    predictions: Predictions | None
+    people: Annotators | None
+    gold: Any
+    time: pd.DataFrame
+    random_seed: Seed
+    texts: Any
+    comparisons: Any
 
     @property
     def labels(self) -> Labels:
         """The annotations, where they are labels."""
-        if not isinstance(self.annotations, Labels):
-            raise Lacking("labels")
+        need(isinstance(self.annotations, Labels), "labels")
         return self.annotations
 
     @cached_property
@@ -99,9 +86,15 @@ class Case:
         return self.predictions.aligned(self.annotations.items, self.annotations.categories)
 
     @cached_property
+    def votes(self) -> Labels:
+        """The labels, where they are of items."""
+        need(self.comparisons is None, "labels of items")
+        return self.labels
+
+    @cached_property
     def verdicts(self) -> pd.DataFrame:
         """What each verdict gives the first of two models, a tie a half, and what strengths and care let expect."""
-        games: Any = self.comparisons
+        games = self.comparisons
         tree: Any = davidson(games, order=None, draws=500, random_seed=self.random_seed)[
             "posterior"
         ].to_dataset()
@@ -127,8 +120,7 @@ class Case:
     @cached_property
     def who(self) -> NDArray[Any]:
         """Annotator of each answer, where it is known."""
-        if not self.annotations.annotators_known:
-            raise Lacking("who gave each answer: one row per annotation")
+        need(self.annotations.annotators_known, "who gave each answer: one row per annotation")
         return self.annotations.annotator_index
 
     @cached_property
@@ -136,8 +128,7 @@ class Case:
         """Whether each answer is that of most others of its item, a half where of half of them; NaN without others."""
         item = self.annotations.item_index
         rest = np.bincount(item)[item] - 1.0
-        if not rest.any():
-            raise Lacking("items with two answers")
+        need(rest.any(), "items with two answers")
         same = table(item, self.code)[item, self.code] - 1
         return np.where(rest > 0, np.heaviside(same - rest / 2, 0.5), np.nan)
 

@@ -1,6 +1,6 @@
 """Checks of annotations; each says nothing, or one finding."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._words import missing_words, name_key, similar
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import shorten
-from bayesagree.findings.case import CHANCE, ENOUGH, Case, Finding, Lacking, call, interval, share, table
+from bayesagree.findings.case import CHANCE, ENOUGH, Case, Finding, interval, need, share, surest, table
 
 # Annotators whose pairs are compared; part of what could agree beyond expectation that does, from which one may copy.
 MOST, COPIED = 150, 0.5
@@ -53,17 +53,8 @@ def copies(case: Case) -> Finding:
     chance = sp.stats.norm.sf(z / max(scale, 1.0)) * max((n > 0).sum(), 1)
     # Who gives one answer copies nobody.
     chance[(match - n * expected <= COPIED * n * (1 - expected)) | (habit[above] >= 0.98)] = 1.0
-    order = np.argsort(chance, kind="stable")[: (chance < CHANCE).sum()]
-    first, second = (case.annotations.annotators[often[side[order]]].tolist() for side in above)
-    k = order[:1]
-    return Finding(
-        "warning",
-        f"{shorten(first[:1])} and {shorten(second[:1])} agree on {share(match[k].sum(), max(n[k].sum(), 1))} of their "
-        f"items, expected {expected[k].sum():.2f}",
-        "ask whether they worked together, or read the question alike; if together, leave one of the two out",
-        list(zip(first, second)),
-        float(chance.min(initial=1.0)),
-    )
+    names = [tuple(pair) for pair in case.annotations.annotators[often[np.transpose(above)]].tolist()]
+    return surest(names, chance, lambda k: (*names[k], share(match[k], n[k]), expected[k]))
 
 
 def _met(who: NDArray[Any], at: NDArray[Any], often: NDArray[Any]) -> Floats:
@@ -78,12 +69,8 @@ def one_answer(case: Case) -> Finding:
     # The root, for the others err, and on his items less than on all.
     chance = share_of_answer[case.given.argmax(axis=1)] ** (n / 2)
     kinds = pd.Series(getattr(case.annotations, "rating", case.code)).groupby(case.who).nunique()
-    return _annotators(
-        case,
-        np.where((kinds.reindex(range(n.size)) == 1) & (share_of_answer.max() < 1), chance, 1.0),
-        lambda j: f"gives the same answer to all {n[j]:.0f} items",
-        "leave these annotators out",
-    )
+    alike = (kinds.reindex(range(n.size)) == 1) & (share_of_answer.max() < 1)
+    return _annotators(case, np.where(alike, chance, 1.0), lambda j: (n[j],))
 
 
 def careless(case: Case) -> Finding:
@@ -95,8 +82,7 @@ def careless(case: Case) -> Finding:
     kappa, n = case.kappa, np.maximum(case.told, 1)
     enough = n >= min(ENOUGH, n.max())
     usual = float(np.median(kappa[enough]))
-    if usual < CROWD:
-        raise Lacking(f"annotators who agree: the usual kappa is {usual:.2f}, and {CROWD} is needed")
+    need(usual >= CROWD, f"annotators who agree: the usual kappa is {usual:.2f}, and {CROWD} is needed")
     room = 1 - case.by_chance
     # Errors of who has the usual kappa, or half of it.
     error, of_half = (
@@ -107,54 +93,36 @@ def careless(case: Case) -> Finding:
     away = (kappa - usual) / np.sqrt(error**2 + spread), (kappa - PART * usual) / of_half
     chance = np.minimum(*(sp.stats.norm.cdf(z) / weight for z, weight in zip(away, (0.9, 0.1))))
     low, high = kappa - 1.96 * of_half, kappa + 1.96 * of_half
-    return _annotators(
-        case,
-        np.where((case.given.max(axis=1) < case.given.sum(axis=1)) & (kappa < PART * usual), chance, 1.0),
-        lambda j: (
-            f"answers {'against' if high[j] < 0 else 'hardly with'} the others: kappa with their majority "
-            f"{interval(kappa[j], low[j], high[j])}, usual {usual:.2f}"
-        ),
-        f"ask how they read the question; leave them out, or weight them: {call('weigh')}",
-    )
+    badly = (case.given.max(axis=1) < case.given.sum(axis=1)) & (kappa < PART * usual)
+
+    def said(j: int) -> tuple[Any, ...]:
+        return "against" if high[j] < 0 else "hardly with", interval(kappa[j], low[j], high[j]), usual
+
+    return _annotators(case, np.where(badly, chance, 1.0), said)
 
 
-def _annotators(case: Case, chance: Floats, text: Callable[[int], str], way_out: str) -> Finding:
-    """Return a finding about the annotators of whom it is sure, the surest first."""
+def _annotators(case: Case, chance: Floats, values: Callable[[int], Sequence[Any]]) -> Finding:
+    """Return a finding about annotators of enough answers: who, the values, and how many are like this."""
     enough = case.given.sum(axis=1) >= ENOUGH
-    if not enough.any():
-        raise Lacking(f"an annotator with {ENOUGH} answers")
-    chance = np.where(enough, chance * enough.sum(), 1.0)
-    order = np.argsort(chance, kind="stable")[: (chance < CHANCE).sum()]
-    who = case.annotations.annotators[order].tolist()
-    said = f"{who[0]!r} {text(int(order[0]))} ({len(who)} like this)" if who else ""
-    return Finding("warning", said, way_out, who, float(chance.min()))
+    need(enough.any(), f"an annotator with {ENOUGH} answers")
+    names, chance = case.annotations.annotators.tolist(), np.where(enough, chance * enough.sum(), 1.0)
+    return surest(names, chance, lambda j: (names[j], *values(j), (chance < CHANCE).sum()))
 
 
 def never_meet(case: Case) -> Finding:
     """Annotators who never meet on an item."""
-    if case.comparisons is not None:
-        raise Lacking("labels or ratings: the models link those who compare")
-    part, names = parts_met(case.who, case.annotations.item_index)[case.who], case.annotations.annotators
-    groups, largest = np.unique(part), np.bincount(part).argmax()
-    return Finding(
-        "warning",
-        f"annotators form {groups.size} groups that never meet on an item; the largest gives "
-        f"{(part == largest).mean():.2f} of the answers",
-        "have some items answered in every group; until then compare annotators and agreement within groups only",
-        names[np.unique(case.who[part != largest])].tolist(),
-    )
+    need(case.comparisons is None, "labels or ratings: the models link those who compare")
+    part = parts_met(case.who, case.annotations.item_index)[case.who]
+    largest = part == np.bincount(part).argmax()
+    who = case.annotations.annotators[np.unique(case.who[~largest])].tolist()
+    return Finding(who, (np.unique(part).size, largest.mean()))
 
 
 def unused(case: Case) -> Finding:
     """Labels that nobody uses, or one annotator alone."""
-    if case.comparisons is not None:
-        raise Lacking("labels")
-    who = np.unique(np.column_stack([case.who, case.labels.label_index]), axis=0)[:, 1]
-    few = case.labels.categories[np.bincount(who, minlength=case.labels.categories.size) < 2].tolist()
-    way_out = (
-        "ask whether they are needed, and read as they are meant: metrics that average over labels count them"
-    )
-    return Finding("note", f"{shorten(few)} are given by one annotator or nobody", way_out, few)
+    names, given = case.votes.categories, np.column_stack([case.who, case.code])
+    few = names[np.bincount(np.unique(given, axis=0)[:, 1], minlength=names.size) < 2].tolist()
+    return Finding(few, (shorten(few),))
 
 
 def spelling(case: Case) -> Finding:
@@ -163,86 +131,54 @@ def spelling(case: Case) -> Finding:
     labels = given.categories.tolist() if isinstance(given, Labels) else []
     groups = similar(labels) + similar(given.items, name_key) + similar(given.annotators, name_key)
     found = [*groups, *missing_words(labels)]
-    return Finding(
-        "critical" if groups else "warning",
-        f"{shorten(found)} " + ("differ in spelling alone" if groups else "often stand for no answer"),
-        f"{call('merge')} makes them one; {call('no_answer')} names those that are no answer",
-        found,
-    )
+    said = "differ in spelling alone" if groups else "often stand for no answer"
+    return Finding(found, (shorten(found), said), severity="critical" if groups else None)
 
 
 def few_votes(case: Case) -> Finding:
     """Items whose majority one more vote may tie or turn."""
-    counts = np.sort(np.column_stack([case.labels.counts(), np.zeros(case.labels.items.size)]), axis=1)
+    counts = np.sort(np.column_stack([case.votes.counts(), np.zeros(case.votes.items.size)]), axis=1)
     turn = counts[:, -1] - counts[:, -2] <= 1
-    return Finding(
-        "note",
-        f"one vote more may tie or turn the majority of {share(turn.sum(), turn.size)} of the items",
-        f"score with the doubt, {call('score')}, and add votes there: {call('next')}",
-        case.labels.items[turn & (turn.mean() > OPEN)].tolist(),
-    )
+    return Finding(case.votes.items[turn & (turn.mean() > OPEN)].tolist(), (share(turn.sum(), turn.size),))
 
 
 def against_gold(case: Case) -> Finding:
     """Gold against which all annotators of an item stand."""
     gold, counts = gold_codes(case.gold, case.labels.items, case.labels.categories), case.labels.counts()
     known = np.flatnonzero((gold >= 0) & (counts.sum(axis=1) >= 2))
-    if not known.size:
-        raise Lacking("gold (gold=) of items with two answers")
+    need(known.size, "gold (gold=) of items with two answers")
     right, n = counts[known, gold[known]], counts[known].sum(axis=1)
     expected = np.sum((1 - right.sum() / n.sum()) ** n)
     missed = known[right == 0]
-    return Finding(
-        "warning",
-        f"nobody gives the label of gold on {missed.size} of {known.size} items ({expected:.1f} expected if annotators "
-        "err independently)",
-        "read these items: gold is wrong, or the question is not what gold answers",
-        case.labels.items[missed].tolist(),
-        float(sp.stats.poisson.sf(missed.size - 1, expected)),
-    )
+    chance = float(sp.stats.poisson.sf(missed.size - 1, expected))
+    return Finding(case.labels.items[missed].tolist(), (missed.size, known.size, expected), chance)
 
 
 def too_fast(case: Case) -> Finding:
     """Annotators who answer too fast."""
-    if case.time is None or "time" not in case.time:
-        raise Lacking("the seconds of each answer (time=)")
+    need("time" in case.time, "the seconds of each answer (time=)")
     usual, names = case.time["time"].median(), case.annotations.annotators
     fast = (case.time["time"] < FAST * usual).groupby(case.time["annotator"]).agg(["sum", "count"])
     part, n = fast.reindex(names, fill_value=0).to_numpy().T
-    return _annotators(
-        case,
-        sp.stats.binom.sf(part - 1, n, 0.5),
-        lambda j: f"gives {share(part[j], n[j])} of the answers in a third of the usual {usual:.1f} seconds",
-        "read some of these answers, or leave the annotators out",
-    )
+    return _annotators(case, sp.stats.binom.sf(part - 1, n, 0.5), lambda j: (share(part[j], n[j]), usual))
 
 
 def drifts(case: Case) -> Finding:
     """Annotators who agree less with the others the longer they work."""
-    if case.time is None or "when" not in case.time:
-        raise Lacking("when each answer was given (a column when of time=)")
+    need("when" in case.time, "when each answer was given (a column when of time=)")
     given, keys = case.annotations, ["item", "annotator"]
     rows: Any = pd.DataFrame({"item": given.items[given.item_index], "annotator": given.annotators[case.who]})
     rows = rows.astype(str).assign(who=case.who, agrees=case.agrees)
     rows = rows.merge(case.time[[*keys, "when"]].astype(dict.fromkeys(keys, str)), on=keys).dropna()
-    if not len(rows):
-        raise Lacking("times of its items and annotators")
+    need(len(rows), "times of its items and annotators")
     late: Any = (rows.groupby("who")["when"].rank(pct=True) > 0.5).rename("late")
     half: Any = (
         rows.groupby(["who", late])["agrees"].agg(["mean", "size"]).unstack().reindex(range(len(case.given)))
     )
     variance: Any = rows.groupby("who")["agrees"].var() * (1 / half["size"]).sum(axis=1)
     z: Any = half["mean"].diff(axis=1)[True] / np.sqrt(variance.where(variance > 0))
-    return _annotators(
-        case,
-        sp.stats.t.cdf(z.fillna(0.0), half["size"].sum(axis=1).clip(lower=3) - 2),
-        lambda j: (
-            "agrees with most others in {:.2f} of the first half of the answers, and in {:.2f} of the last".format(
-                *half["mean"].loc[j]
-            )
-        ),
-        "leave out the later answers, and have fewer given in one go",
-    )
+    chance = sp.stats.t.cdf(z.fillna(0.0), half["size"].sum(axis=1).clip(lower=3) - 2)
+    return _annotators(case, chance, lambda j: half["mean"].loc[j])
 
 
 def camps(case: Case) -> Finding:
@@ -265,13 +201,8 @@ def camps(case: Case) -> Finding:
     first, second = (table(item[rows], case.code[rows], shape).toarray() for rows in sides)
     z, apart = min(_apart(first, second), _apart(second, first))
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
-    return Finding(
-        "warning" if apart > FAR else "note",
-        f"annotators form camps of {len(names[0])} and {len(names[1])}, which agree more within, by {apart:.2f}",
-        f"ask what each understands by the question, and score the models for each: {call('groups')}",
-        min(names, key=len),
-        float(sp.stats.norm.sf(z)),
-    )
+    values, severity = (len(names[0]), len(names[1]), apart), "warning" if apart > FAR else None
+    return Finding(min(names, key=len), values, float(sp.stats.norm.sf(z)), severity)
 
 
 def _apart(one: Floats, other: Floats) -> tuple[float, float]:
@@ -290,91 +221,61 @@ def paradox(case: Case) -> Finding:
     counts = case.labels.counts().astype(float)
     n, usual = counts.sum(axis=1), counts.sum(axis=0) / counts.sum()
     agreed = (counts * (counts - 1)).sum() / max((n * (n - 1)).sum(), 1)
-    kappa, common = (
-        1 - (1 - agreed) / max(1 - (usual**2).sum(), 1e-9),
-        case.labels.categories[usual.argmax()].item(),
-    )
-    return Finding(
-        "note",
-        f"answers agree in {agreed:.2f} of pairs, yet kappa is {kappa:.2f}: {usual.max():.2f} of them are {common!r}",
-        f"report a coefficient too that a common label does not lower, such as Gwet's: {call('agreement')}",
-        [common] if agreed > HIGH and kappa < LOW else [],
-    )
+    kappa = 1 - (1 - agreed) / max(1 - (usual**2).sum(), 1e-9)
+    common = case.labels.categories[usual.argmax()].item()
+    where = [common] if agreed > HIGH and kappa < LOW else []
+    return Finding(where, (agreed, kappa, usual.max(), common))
 
 
 def repeats(case: Case) -> Finding:
     """Annotators who give another answer when an item comes again."""
     rows = pd.DataFrame({"item": case.annotations.item_index, "who": case.who, "code": case.code})
     again: Any = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
-    if not (again["nunique"] < again["size"]).any():  # several labels of one answer are all different
-        raise Lacking("items that an annotator answered twice")
+    # Several labels of one answer are all different.
+    need((again["nunique"] < again["size"]).any(), "items that an annotator answered twice")
     other = again.query("nunique > 1")
-    return Finding(
-        "warning",
-        f"when an item came again, annotators gave another answer in {share(len(other), len(again))} of the cases",
-        "read these items: the question is unclear there, or the annotators do not read",
-        case.annotations.items[other.index.unique("item")].tolist(),
-        float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED)),
-    )
+    where = case.annotations.items[other.index.unique("item")].tolist()
+    chance = float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED))
+    return Finding(where, (share(len(other), len(again)),), chance)
 
 
 def same_text(case: Case) -> Finding:
     """Items that show the same text."""
-    if case.texts is None:
-        raise Lacking("what each item shows (texts=)")
+    need(case.texts is not None, "what each item shows (texts=)")
     text: Any = pd.Series(case.texts).reindex(case.every_item).dropna().astype(str).map(name_key)
     twice: Any = text[text.duplicated(keep=False)].sort_values(kind="stable")
-    return Finding(
-        "warning",
-        f"{len(twice)} items show {twice.nunique()} texts",
-        "keep one item of each text: they count as independent, and are not",
-        twice.index.tolist(),
-    )
+    return Finding(twice.index.tolist(), (len(twice), twice.nunique()))
 
 
 def first_place(case: Case) -> Finding:
     """Judges who prefer the answer that is shown first."""
-    if case.comparisons is None or not case.comparisons.order_known:
-        raise Lacking("comparisons of models whose order is known")
+    need(case.comparisons and case.comparisons.order_known, "comparisons of models whose order is known")
     verdicts: Any = case.verdicts.groupby("who").sum()
-    found = verdicts.reindex(range(len(case.given)), fill_value=0.0)
-    z = (found["won"] - found["expected"]) / np.sqrt(found["variance"].clip(lower=1e-9))
-    return _annotators(
-        case,
-        2 * sp.stats.norm.sf(np.abs(z)),
-        lambda j: (
-            f"names the first in {share(found['won'][j], found['n'][j])} of the comparisons, expected "
-            f"{found['expected'][j] / found['n'][j]:.2f}"
-        ),
-        f"show each pair in both orders, or estimate the effect of the place: {call('strengths')}",
-    )
+    z, values = _beyond(verdicts.reindex(range(len(case.given)), fill_value=0.0))
+    return _annotators(case, 2 * sp.stats.norm.sf(np.abs(z)), values)
 
 
 def favours(case: Case) -> Finding:
     """Judges who favour a model: with them it wins more often than the strengths say."""
     games = case.comparisons
-    if games is None or not games.annotators.size:
-        raise Lacking("comparisons of models by known judges")
-    rows: Any = case.verdicts
-    rows["expected"] += (
-        (rows["won"] - rows["expected"]).groupby(rows["who"]).transform("mean")
-    )  # the first place
+    need(games and games.annotators.size, "comparisons of models by known judges")
+    rows: Any = case.verdicts.copy()
+    first_wins = (rows["won"] - rows["expected"]).groupby(rows["who"]).transform("mean")
+    rows["expected"] += first_wins
     turned = rows.assign(model=games.second, won=1 - rows["won"], expected=1 - rows["expected"])
-    found: Any = pd.concat([rows.assign(model=games.first), turned]).groupby(["who", "model"]).sum()
-    found = found.query(f"n >= {ENOUGH}")
-    if not len(found):
-        raise Lacking(f"a judge with {ENOUGH} comparisons of a model")
-    z = (found["won"] - found["expected"]) / np.sqrt(found["variance"].clip(lower=1e-9))
-    found = found.assign(chance=sp.stats.norm.sf(z) * len(found)).sort_values("chance", kind="stable")
-    names = [(games.annotators[who].item(), games.models[model].item()) for who, model in found.index]
-    n, won, expected, _, chance = found.iloc[0]
-    return Finding(
-        "warning",
-        f"with {names[0][0]!r}, {names[0][1]!r} wins {share(won, n)} of its comparisons, expected {expected / n:.2f}",
-        "ask whether the judge made the model, or is of its family; if so, leave these comparisons out",
-        names[: (found["chance"] < CHANCE).sum()],
-        float(chance),
-    )
+    both: Any = pd.concat([rows.assign(model=games.first), turned]).groupby(["who", "model"]).sum()
+    both = both.query(f"n >= {ENOUGH}")
+    need(len(both), f"a judge with {ENOUGH} comparisons of a model")
+    z, values = _beyond(both)
+    names = [(games.annotators[who].item(), games.models[model].item()) for who, model in both.index]
+    return surest(names, sp.stats.norm.sf(z) * len(both), lambda k: (*names[k], *values(k)))
+
+
+def _beyond(verdicts: pd.DataFrame) -> tuple[Floats, Callable[[int], Sequence[Any]]]:
+    """Return standard errors between wins and those expected, and what is said of a row: their shares."""
+    n, won, expected, variance = verdicts[["n", "won", "expected", "variance"]].to_numpy().T
+    z = (won - expected) / np.sqrt(variance.clip(min=1e-9))
+    return z, lambda k: (share(won[k], n[k]), expected[k] / n[k])
 
 
 # The checks, those of most worth first.

@@ -1,6 +1,8 @@
 """All checks of a test set, ranked and corrected together."""
 
+import tomllib
 import warnings
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import pandas as pd
 
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, of_commands, shorten
 from bayesagree.findings import of_annotations, of_models
 from bayesagree.findings.case import CHANCE, Case, Finding, Lacking
 from bayesagree.inference.streams import Seed
@@ -88,6 +90,7 @@ def audit(
     if gold is not None:
         known: Any = pd.Series(gold)
         gold = known[known.index.isin(given.items)]
+    time = pd.DataFrame() if time is None else time
     case = Case(given, items, models, as_annotators(people), gold, time, random_seed, texts, games)
     said, rows, where = {}, {}, {}
     for check in (*of_annotations.CHECKS, *of_models.CHECKS):
@@ -99,16 +102,20 @@ def audit(
                 said[name] = check(case)
         except (Lacking, InputError) as lack:
             rows[name] = ["not run", f"{about}: needs {lack}", "", "", ""]
+    words = tomllib.loads(resources.files(__package__).joinpath("sentences.toml").read_text(encoding="utf-8"))
+    calls = {name: ways[of_commands.get()] for name, ways in words["calls"].items()}
     for name, chance in _corrected(said).items():
-        severity, finding, way_out, names, _ = said[name]
-        if chance <= CHANCE and names:
-            where[name] = names
-            sure = (
-                f"chance without this defect at most {max(chance, 0.001):.1g}, of all checks"
-                if chance
-                else "counted"
-            )
-            rows[name] = [severity, finding, sure, way_out, shorten(names)]
+        found, text = said[name], words[name]
+        if chance <= CHANCE and found.where:
+            where[name] = found.where
+            sure = f"chance without this defect at most {max(chance, 0.001):.1g}, of all checks"
+            rows[name] = [
+                found.severity or text["severity"],
+                text["finding"].format(*found.values),
+                sure if chance else "counted",
+                text["what_to_do"].format_map(calls),
+                shorten(found.where),
+            ]
     columns = ["severity", "finding", "evidence", "what_to_do", "where"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("check")
     table = table.sort_values("severity", key=lambda column: column.map(SEVERITIES.index), kind="stable")

@@ -1,6 +1,7 @@
 """What stands beside the scores: annotators and their groups, further votes, how well chains mixed."""
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from bayesagree.agreement.annotator_effects import annotator_levels
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
+from bayesagree.errors import InputError
 from bayesagree.planning._decision import Decision, Outlook
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.report.settings import Case
@@ -94,8 +96,9 @@ def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFr
     details: Any = {"annotators": "annotator", "annotator_pairs": "pair"}
     found = {name: agreement_table(annotations, by=by, random_seed=random_seed) for name, by in details.items()}
     if isinstance(annotations, Ratings):
-        tree = normal_inverse_gamma(annotations, annotator_effects="shift", random_seed=random_seed)
-        found |= {"levels": annotator_levels(tree)} if "annotator_shift" in tree["posterior"] else {}
+        with suppress(InputError):  # too few ratings of each to know levels
+            tree = normal_inverse_gamma(annotations, annotator_effects="shift", random_seed=random_seed)
+            found["levels"] = annotator_levels(tree)
     return {name: table for name, table in found.items() if len(table)}
 
 

@@ -47,15 +47,18 @@ class ModelScores:
 
     def first_at(self) -> dict[float, str]:
         """Return the best model by the first metric at each reliability."""
-        found, ranking = self.table["score"].isel(metric=0), next(iter(self.ranking.values()))
-        found = found.sel(model=ranking.index) * (1 if ranking.attrs["higher_is_better"] else -1)
-        return dict(zip(found["reliability"].values.tolist(), found.idxmax("model").values.tolist()))
+        found = self._first(self.table["score"])
+        return dict(zip(found["reliability"].values.tolist(), found.values.tolist()))
 
     def first_by_plug_in(self) -> str:
         """Return the best model by the first plug-in metric, of equal ones that of the ranking."""
+        return self._first(self.plug_in).item()
+
+    def _first(self, scores: xr.DataArray) -> xr.DataArray:
         ranking = next(iter(self.ranking.values()))
+        found, best = scores.isel(metric=0).sel(model=ranking.index), ranking.attrs.get("best")
         sign = 1 if ranking.attrs["higher_is_better"] else -1
-        return (sign * self.plug_in.isel(metric=0).sel(model=ranking.index)).idxmax().item()
+        return (sign * found if best is None else -np.abs(found - best)).idxmax("model")
 
 
 def model_scores(

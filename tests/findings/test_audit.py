@@ -53,13 +53,15 @@ def test_it_names_the_culprits_and_nobody_else(defect, who):
 def test_a_judge_who_names_the_first_or_favours_a_model_is_found_and_no_other():
     assert worlds.arena(1.5, 1, n=600).attrs["where"]["first_place"] == ["j5"]
     assert worlds.arena(0.0, 1, n=900, favour=1.5).attrs["where"]["favours"] == [("j5", "B")]
-    assert worlds.arena(0.0, 1, n=600)["severity"][["first_place", "favours"]].tolist() == ["none", "none"]
+    fair = worlds.arena(0.0, 1, n=600)["severity"]
+    assert fair[["first_place", "favours"]].tolist() == ["none", "none"]
+    assert fair["few_votes"] == "not run"  # most pairs are compared once
 
 
 def test_scores_that_are_no_probabilities_are_named():
     votes = ba.Labels.from_counts([[3, 1], [0, 4], [2, 2]])
     logits = ba.Predictions.from_scores({"A": [[2.0, -1], [0, 1], [1, 1]], "B": [[0.7, 0.3]] * 3})
-    assert ba.audit(votes, logits).attrs["where"]["uncalibrated"] == ["A"]
+    assert ba.audit(votes, logits).attrs["where"]["no_probabilities"] == ["A"]
 
 
 def test_the_worst_stand_first_and_names_are_few():
@@ -70,8 +72,8 @@ def test_the_worst_stand_first_and_names_are_few():
 
 def test_checks_are_corrected_together():
     """Holm by hand: .01 * 4, .02 * 3, and never below what stands before; a counted one has no part."""
-    said = {name: Finding("warning", "", "", ["x"], p) for name, p in zip("dabc", (0.01, 0.02, 0.021, 1.0))}
-    found = _corrected(said | {"fact": Finding("note", "", "", ["x"])})
+    said = {name: Finding(["x"], chance=p) for name, p in zip("dabc", (0.01, 0.02, 0.021, 1.0))}
+    found = _corrected(said | {"fact": Finding(["x"])})
     assert found == pytest.approx({"d": 0.04, "a": 0.06, "b": 0.06, "c": 1.0, "fact": 0.0})
 
 

@@ -1,9 +1,10 @@
 """Data at the edge: a report is written, or an error says why there is none."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Labels, Predictions
+from bayesagree import Labels, Predictions, Ratings
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render, sentences
 
@@ -30,3 +31,11 @@ def test_an_item_without_annotations_is_as_open_as_the_prior():
     first = found.open_items[0]
     assert (first.item, first.n_annotations, first.given) == ("2", 0, ())
     assert first.certainty == pytest.approx(0.5)
+
+
+def test_the_first_model_by_bias_is_nearest_to_none():
+    """It was the one furthest below, by the plug-in and at each reliability."""
+    ratings = Ratings.from_matrix(np.tile([1.0, 2, 3, 4], (3, 1)).T, scale=(0, 5))
+    far, near = {"far": [0.0, 1, 2, 3]}, {"near": [1.2, 2.2, 3.2, 4.2]}
+    scores = report_data(ratings, Predictions.from_numbers(far | near), draws=50, metrics=("bias",)).scores
+    assert {scores.first_by_plug_in(), *scores.first_at().values(), scores.ranking["bias"].index[0]} == {"near"}
