@@ -15,7 +15,6 @@ from bayesagree.blind.scores import (
     BLIND,
     METHODS,
     WITH_CROWD,
-    CalibrateFor,
     PseudoGold,
     counts_per_draw,
     counts_per_set,
@@ -28,7 +27,7 @@ from bayesagree.inference.intervals import hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.tiers import rank_probabilities
-from bayesagree.metrics.hard_labels import confusion_counts, positive_index
+from bayesagree.metrics.hard_labels import Metric, confusion_counts, positive_index
 from studies.paired_tests import (
     Multiplicity,
     adjusted,
@@ -61,7 +60,7 @@ def blind_experiment(
     leave_one_out: bool = False,
     positive: Any = None,
     threshold: float = 0.5,
-    calibrate_for: CalibrateFor = "accuracy",
+    calibrate_for: Metric | Literal["each"] = "accuracy",
     baseline: str = "em",
     correction: Correction = "williams",
     significance: float = 0.05,
@@ -78,8 +77,10 @@ def blind_experiment(
 
     Parameters
     ----------
-    predictions, crowd, leave_one_out, positive, threshold, calibrate_for, random_seed
-        As in `blind_scores`. The paper's calibrated majority has one threshold for all metrics, as here by default.
+    predictions, crowd, leave_one_out, positive, random_seed
+        As in `blind_scores`.
+    threshold, calibrate_for
+        Of the majority; for which the calibrated one tunes its own, by default one for all metrics as in the paper.
     methods
         By default all that the data allow.
     metrics

@@ -23,7 +23,7 @@ from studies._command import Figures, flat, run, save_figures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# The four ways in which the paper reads its scale of toxicity, for `recode`.
+# The four ways in which the paper reads its scale of toxicity.
 SETUPS: dict[int, dict[int, Any]] = {
     1: {-2: "toxic", -1: "toxic", 0: "non-toxic", 1: "non-toxic", 2: "non-toxic"},
     2: {-2: "toxic", -1: "toxic", 0: "toxic", 1: "non-toxic", 2: "non-toxic"},
@@ -68,7 +68,7 @@ def crowd_setups(ratings: Ratings, *, setups: Mapping[Any, Mapping[Any, Any]] = 
     [1.0, 0.8, 0.8, 0.33]
     """
     centred = _centred(ratings) if setups is SETUPS else ratings
-    found = {name: crowdtruth(recode(centred, dict(labels))) for name, labels in setups.items()}
+    found = {name: crowdtruth(_relabelled(centred, labels)) for name, labels in setups.items()}
     names = list(dict.fromkeys(str(label) for one in found.values() for label in one["category"].values))
     data: dict[str, Any] = {"aqs": (("setup", "category"), np.full((len(found), len(names)), np.nan))}
     for row, one in zip(data["aqs"][1], found.values()):
@@ -79,6 +79,12 @@ def crowd_setups(ratings: Ratings, *, setups: Mapping[Any, Mapping[Any, Any]] = 
         data[f"mean_{name}"] = (("setup",), np.nanmean(data[name][1], axis=1))
     coords = {"setup": list(found), "item": ratings.items, "annotator": ratings.annotators, "category": names}
     return xr.Dataset(data, coords)
+
+
+def _relabelled(ratings: Ratings, labels: Mapping[Any, Any]) -> Labels:
+    names = list(dict.fromkeys(labels.values()))
+    codes = np.array([names.index(labels[rating]) for rating in ratings.rating], np.int32)
+    return replace(recode(ratings, 0), categories=np.array(names), label_index=codes)
 
 
 def _centred(ratings: Ratings) -> Ratings:
@@ -213,8 +219,7 @@ def spammers(labels: Labels, *, deals: int = 20, random_seed: int | None = 1) ->
     chance = np.zeros(labels.annotators.size)
     for _ in range(deals):
         dealt[places] = np.lexsort((rng.random(who.size), who))
-        _, wwa, wsa = judgments.compared(judgments.marks[dealt], quality)
-        chance += wwa * wsa / deals
+        chance += judgments.compared(judgments.marks[dealt], quality)[1] / deals
     n_items = np.bincount(who, minlength=labels.annotators.size)
     average = np.average(quality.wqs, weights=n_items)
     index = pd.Index(labels.annotators, name="annotator")

@@ -79,7 +79,6 @@ REFUSED = {
     "disagreement: twice": (lambda: ba.subjective.disagreement_rate(TWICE), "needs one annotation per"),
     "items: all left out": (lambda: ba.subjective.disagreement.without_items(VOTES, [0, 1, 2]), "none is left"),
     "items: unknown": (lambda: ba.subjective.disagreement.without_items(VOTES, [9]), "item 9 has no annotation"),
-    "recode: a rating without a label": (lambda: ba.subjective.recode(RATED, {1: "low"}), "has no label"),
     "groups: smallest of no width": (lambda: ba.subjective.group_summary(drawn(), half_width=1), "half_width=1"),
     "groups: no model": (lambda: ba.subjective.group_performance(VOTES, {}, PEOPLE, by="age"), "there is no model"),
     "groups: no series": (lambda: ba.subjective.group_performance(VOTES, {"A": [1]}, PEOPLE, by="age"), "expected a pandas series"),

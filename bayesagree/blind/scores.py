@@ -9,7 +9,7 @@ majority               no         the majority of the systems
 em                     no         the consensus of Dawid-Skene expectation maximisation
 dawid_skene            no         gold sets drawn from the Bayesian Dawid-Skene posterior; mean
 direct                 yes        the crowd
-calibrated_majority    yes        votes above a threshold tuned on the crowd (two labels), one for all metrics
+calibrated_majority    yes        votes above a threshold of the best accuracy on the crowd (two labels)
 naive_bayes, svm,      yes        a combiner of the systems trained on the crowd
 glm, adaboost
 =====================  =========  ==========================================================================
@@ -48,7 +48,6 @@ from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_c
 BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
 CrowdMethod = Literal["direct", "calibrated_majority", "naive_bayes", "svm", "glm", "adaboost"]
 Method = BlindMethod | CrowdMethod
-CalibrateFor = Metric | Literal["each"]
 BLIND = ("majority", "em", "round_robin", "sampling", "dawid_skene")
 WITH_CROWD = ("calibrated_majority", "naive_bayes", "svm", "glm", "adaboost", "direct")
 METHODS = BLIND + WITH_CROWD
@@ -85,8 +84,6 @@ def blind_scores(
     leave_one_out: bool = False,
     positive: Any = None,
     sets: int = 1000,
-    threshold: float = 0.5,
-    calibrate_for: CalibrateFor = "accuracy",
     random_seed: Seed = None,
 ) -> xr.DataArray:
     """Score classifiers without expert labels.
@@ -108,11 +105,6 @@ def blind_scores(
         The positive label; by default the last of two, and macro averages for more.
     sets
         Gold sets of sampling and dawid_skene.
-    threshold
-        Share of votes from which the majority is positive (two labels), at least 0.
-    calibrate_for
-        Score on the crowd's labels for which ``"calibrated_majority"`` tunes its threshold. ``"each"`` tunes one for
-        every metric; pseudo-gold tuned for recall or specificity is as extreme as it can be, and a bad judge of it.
     random_seed
         Same seed, same scores, in whatever order systems and items come.
 
@@ -144,14 +136,8 @@ def blind_scores(
     [0.75, 0.625, 0.625]
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
-    options: Any = {
-        "leave_one_out": leave_one_out,
-        "sets": sets,
-        "threshold": threshold,
-        "random_seed": random_seed,
-    }
-    objective = metric if calibrate_for == "each" else calibrate_for
-    gold = make_pseudo_gold(systems, method, calibrate_for=objective, **options)
+    options: Any = {"leave_one_out": leave_one_out, "sets": sets, "random_seed": random_seed}
+    gold = make_pseudo_gold(systems, method, **options)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
     return xr.DataArray(scores, {"model": systems.models}, name=metric).sel(model=predictions.models)
@@ -166,8 +152,6 @@ def blind_posterior(
     leave_one_out: bool = False,
     positive: Any = None,
     items: Literal["fixed", "bootstrap"] = "bootstrap",
-    threshold: float = 0.5,
-    calibrate_for: CalibrateFor = "accuracy",
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
@@ -186,7 +170,7 @@ def blind_posterior(
 
     Parameters
     ----------
-    predictions, method, crowd, leave_one_out, positive, threshold, calibrate_for, random_seed
+    predictions, method, crowd, leave_one_out, positive, random_seed
         As in `blind_scores`.
     metrics
         Scores to draw; all of them from the same draws.
@@ -218,15 +202,9 @@ def blind_posterior(
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
-    options: Any = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "threshold": threshold}
-    drawn: dict[str, NDArray[np.float64]] = {}
-    counts = None
-    for metric in metrics:
-        if counts is None or (method == "calibrated_majority" and calibrate_for == "each"):
-            objective = metric if calibrate_for == "each" else calibrate_for
-            gold = make_pseudo_gold(systems, method, calibrate_for=objective, random_seed=random_seed, **options)
-            counts = counts_per_draw(gold, systems, n, items, random_seed)
-        drawn[metric] = mean_scores(counts, metric, systems.positive)
+    options: Any = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "random_seed": random_seed}
+    counts = counts_per_draw(make_pseudo_gold(systems, method, **options), systems, n, items, random_seed)
+    drawn = {metric: mean_scores(counts, metric, systems.positive) for metric in metrics}
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
     shape = (chains, draws, systems.models.size)
     scores = {metric: (("chain", "draw", "model"), v[:, order].reshape(shape)) for metric, v in drawn.items()}

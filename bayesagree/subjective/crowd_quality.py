@@ -37,8 +37,6 @@ class Quality(NamedTuple):
 
     uqs: Floats
     wqs: Floats
-    wwa: Floats
-    wsa: Floats
     aqs: Floats
 
 
@@ -57,10 +55,8 @@ def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int =
     Returns
     -------
     Dataset
-        ``uqs`` (item), ``wqs``, ``wwa``, ``wsa`` (annotator), ``aqs`` (category), each in [0, 1]; ``uas``
-        (item, category), the weighted share of annotators who marked the label; ``uqs_initial`` and so on, the
-        values with all weights 1.
-        Attributes ``n_iterations`` and ``last_change``.
+        ``uqs`` (item), ``wqs`` (annotator), ``aqs`` (category), each in [0, 1]; ``uas`` (item, category), the weighted
+        share of annotators who marked the label. Attributes ``n_iterations`` and ``last_change``.
 
     Raises
     ------
@@ -88,26 +84,21 @@ def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int =
     labels = as_annotations(labels, (Labels,), "labels")
     positive(tolerance, "tolerance")
     judgments = Judgments.of(labels)
-    first = last = judgments.ones()
-    n, moved = 0, np.inf
-    for n in range(1, positive_int(max_iterations, "max_iterations") + 1):
-        new = judgments.qualities(last)
-        moved = max(float(np.nanmax(np.abs(getattr(new, k) - getattr(last, k)))) for k in ("uqs", "wqs", "aqs"))
-        first, last = new if n == 1 else first, new
-        if moved < tolerance:
-            break
-    else:
-        raise ConvergenceError(
-            f"CrowdTruth qualities still move by {moved:g} after {max_iterations} iterations; "
-            f"pass a tolerance above {tolerance:g} or more max_iterations"
-        )
-    dims = {"uqs": "item", "wqs": "annotator", "wwa": "annotator", "wsa": "annotator", "aqs": "category"}
-    scores: dict[str, Any] = {}
-    for end, quality, weight in (("", last, last.wqs), ("_initial", first, np.ones(labels.annotators.size))):
-        scores |= {name + end: (dim, getattr(quality, name)) for name, dim in dims.items()}
-        scores["uas" + end] = (("item", "category"), judgments.label_share(weight))
     coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
-    attrs = {"n_iterations": n, "last_change": moved, "tolerance": float(tolerance)}
+    last = Quality(*(np.ones(names.size) for names in coords.values()))
+    rounds, moved, most = 0, np.inf, positive_int(max_iterations, "max_iterations")
+    while moved >= tolerance:
+        if rounds == most:
+            raise ConvergenceError(
+                f"CrowdTruth qualities still move by {moved:g} after {most} iterations; "
+                f"pass a tolerance above {tolerance:g} or more max_iterations"
+            )
+        new = Quality(*judgments.compared(judgments.marks, last), judgments.label_quality(last))
+        rounds, moved = rounds + 1, max(float(np.nanmax(np.abs(a - b))) for a, b in zip(new, last))
+        last = new
+    scores: dict[str, Any] = {name: (dim, one) for name, dim, one in zip(Quality._fields, coords, last)}
+    scores["uas"] = ("item", "category"), judgments.label_share(last.wqs)
+    attrs = {"n_iterations": rounds, "last_change": moved, "tolerance": float(tolerance)}
     return xr.Dataset(scores, coords, attrs)
 
 
@@ -153,19 +144,8 @@ class Judgments:
             marks, _matrix(item, own, (n_items, own.size)), _matrix(annotator, own, (n_annotators, own.size))
         )
 
-    def ones(self) -> Quality:
-        """Return the qualities from which the iteration starts."""
-        shapes: Any = self.item.shape, self.annotator.shape, self.marks.shape
-        (n_items, _), (n_annotators, _), (_, n_labels) = shapes
-        return Quality(*map(np.ones, (n_items, n_annotators, n_annotators, n_annotators, n_labels)))
-
-    def qualities(self, last: Quality) -> Quality:
-        """Compute all qualities from the previous ones."""
-        uqs, wwa, wsa = self.compared(self.marks, last)
-        return Quality(uqs, wwa * wsa, wwa, wsa, self._label_quality(last))
-
-    def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats, Floats]:
-        """Return UQS (item,), WWA and WSA (annotator,) of vectors (judgment, label), each beside the others' marks."""
+    def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats]:
+        """Return UQS (item,) and WQS (annotator,) of vectors (judgment, label), each beside the others' marks."""
         weight, q = self.annotator.T @ quality.wqs, np.nan_to_num(self.item.T @ quality.uqs)
         crowd = self.item.T @ (self.item @ weight) - weight
         size, own_length = np.sqrt(vectors @ quality.aqs), np.sqrt(self.marks @ quality.aqs)
@@ -180,7 +160,7 @@ class Judgments:
         uqs = _ratio(self.item @ (weight * similarity), self.item @ (weight * crowd))
         judged = np.diff(self.item.indptr) > 0
         wwa = _ratio(self.annotator @ (q * similarity), self.annotator @ (q * crowd))
-        return np.where(judged, uqs, np.nan), wwa, _ratio(self.annotator @ (q * cosine), self.annotator @ q)
+        return np.where(judged, uqs, np.nan), wwa * _ratio(self.annotator @ (q * cosine), self.annotator @ q)
 
     def label_share(self, quality: Floats) -> Floats:
         """Return UAS, the share of the annotators' weight that marked each label, shape (item, category)."""
@@ -194,7 +174,7 @@ class Judgments:
         weighted = diags_array(weight) @ self.marks
         return csr_array(self.item.T @ (self.item @ weighted) - weighted)
 
-    def _label_quality(self, last: Quality) -> Floats:
+    def label_quality(self, last: Quality) -> Floats:
         """Average Pr(j marks a | i marks a) over ordered pairs that met where i marked a, weights w_i w_j."""
         w, q = last.wqs, diags_array(np.nan_to_num(last.uqs))
         met = self.annotator @ self.item.T

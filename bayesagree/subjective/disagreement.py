@@ -6,7 +6,7 @@ and people who think unlike most, without asking who they are.
 Source: Balayn and Bozzon, "Designing evaluations of machine learning models for subjective inference" (2019).
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +15,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations._columns import names_array
-from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
 from bayesagree.io.doors import as_annotations
 
@@ -94,42 +92,19 @@ def disagreement_rate(
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)
 
 
-def recode(ratings: Ratings, labels: Mapping[Any, Any] | float) -> Labels:
-    """Turn ratings into labels: by a mapping level -> label, or "below" and "at_or_above" a threshold.
-
-    Labels are ordered if the mapping lists more than two in the order of the levels.
-
-    Raises
-    ------
-    InputError
-        A rating that the mapping does not name.
+def recode(ratings: Ratings, threshold: float) -> Labels:
+    """Turn ratings into labels, "below" and "at_or_above" a threshold.
 
     Examples
     --------
-    >>> ratings = Ratings.from_matrix([[-2, 0, 1]], scale=(-2, 2), step=1)
-    >>> recode(ratings, {-2: "toxic", 0: "neutral", 1: "non-toxic"}).counts().tolist()
-    [[1, 1, 1]]
-    >>> recode(ratings, 0).labels[recode(ratings, 0).label_index].tolist()
+    >>> labels = recode(Ratings.from_matrix([[-2, 0, 1]], scale=(-2, 2), step=1), 0)
+    >>> labels.labels[labels.label_index].tolist()
     ['below', 'at_or_above', 'at_or_above']
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    if isinstance(labels, Mapping):
-        names = pd.Index(dict.fromkeys(labels.values()))
-        new = pd.Series(ratings.rating).map({float(k): names.get_loc(v) for k, v in labels.items()})
-        if new.isna().any():
-            row = int(new.isna().to_numpy().argmax())
-            raise InputError(
-                f"item {as_python(ratings.items[ratings.item_index[row]])!r}: rating {ratings.rating[row]:g} has no "
-                f"label; the mapping names {shorten(labels, 20)}"
-            )
-        codes, known = new.to_numpy(np.int32), names_array(names, "label")
-        steps = np.diff(names.get_indexer([labels[level] for level in sorted(labels)]))
-        ordered = (names.size > 2 and bool((steps >= 0).all() or (steps <= 0).all())) or None
-    else:
-        codes, known, ordered = (ratings.rating >= labels).astype(np.int32), THRESHOLD_LABELS, None
-    once = np.broadcast_to(np.int64(1), codes.shape)
     rows = ratings.items, ratings.annotators, ratings.item_index, ratings.annotator_index
-    return Labels(*rows, known, codes, once, ordered)
+    codes = (ratings.rating >= threshold).astype(np.int32)
+    return Labels(*rows, ratings.categories, codes, np.broadcast_to(np.int64(1), codes.shape))
 
 
 def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import CategoricalNB
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.combiners import _naive_bayes, one_hot
-from bayesagree.blind.scores import BLIND, METHODS, blind_posterior, blind_scores, mean_scores
+from bayesagree.blind.scores import BLIND, METHODS, blind_posterior, blind_scores, make_pseudo_gold, mean_scores
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
@@ -76,23 +76,20 @@ def test_draws_of_sampling_spread_as_its_score_does(leave_one_out):
     assert (np.abs(np.log(ratio)) < SIGMAS * 0.15).all()
 
 
-def test_a_threshold_is_tuned_for_the_named_metric():
-    """Tuned for recall it is as low as it can be; `"each"` tunes one for every metric, and the posterior does too."""
+def test_a_threshold_is_tuned_for_accuracy():
     systems, crowd, _ = simulated(accuracies=(0.5, 0.6, 0.7))
+    known = Systems.of(systems, crowd, None, 3)
+    for_accuracy, for_recall = (make_pseudo_gold(known, "calibrated_majority", calibrate_for=metric, random_seed=3)
+                                for metric in ("accuracy", "recall"))  # fmt: skip
+    right = [(gold.sets[0] == known.crowd)[known.crowd >= 0].mean() for gold in (for_accuracy, for_recall)]
+    assert right[0] > right[1]
+    assert for_recall.sets.sum() > for_accuracy.sets.sum()
     how = {"method": "calibrated_majority", "crowd": crowd, "random_seed": 3}
-
-    def of(metric, calibrate_for):
-        return blind_scores(systems, metric=metric, calibrate_for=calibrate_for, **how).values
-
-    for metric in ("accuracy", "recall"):
-        np.testing.assert_array_equal(of(metric, "each"), of(metric, metric))
-    np.testing.assert_array_equal(of("recall", "accuracy") == of("recall", "each"), False)
-    drawn = {"metrics": ("accuracy", "recall"), "draws": 3, "chains": 1, "items": "fixed"}
-    for calibrate_for in ("each", "recall"):
-        tree = blind_posterior(systems, calibrate_for=calibrate_for, **drawn, **how)
-        assert tree.attrs["sampler"] == "exact"
-        for metric in ("accuracy", "recall"):  # of fixed items and one consensus all draws are the score
-            np.testing.assert_allclose(tree["posterior"][metric][0], np.tile(of(metric, calibrate_for), (3, 1)))
+    tree = blind_posterior(systems, **how, metrics=("accuracy", "recall"), draws=3, chains=1, items="fixed")
+    assert tree.attrs["sampler"] == "exact"
+    for metric in ("accuracy", "recall"):  # of fixed items and one consensus all draws are the score
+        score = blind_scores(systems, metric=metric, **how).values
+        np.testing.assert_allclose(tree["posterior"][metric][0], np.tile(score, (3, 1)))
 
 
 def test_a_mean_over_sets_leaves_out_those_without_a_score():
