@@ -292,12 +292,12 @@ def matrix_axes(
     return matrix, rows, axis_names(columns, matrix.shape[1], role, whose)
 
 
-def cell_place(rows: NDArray[Any], columns: NDArray[Any], roles: tuple[str, str] = ("item", "label")) -> Place:
-    """Place of a cell of a flattened matrix, as errors name it."""
+def cell_place(**axes: NDArray[Any]) -> Place:
+    """Place of a cell of a flattened array by the names on its axes, as errors name it."""
 
     def place(cell: int) -> str:
-        i, j = divmod(cell, columns.size)
-        return place_of(**{roles[0]: rows[i], roles[1]: columns[j]})
+        at = np.unravel_index(cell, [names.size for names in axes.values()])
+        return place_of(**{role: axes[role][i] for role, i in zip(axes, at)})
 
     return place
 

@@ -28,27 +28,6 @@ class Categorical:
         return self.categories
 
 
-class OrderedCategories(Categorical):
-    """Labels of which the user may say whether they have an order."""
-
-    ordered: bool | None
-
-    @property
-    def has_order(self) -> bool:
-        """Whether the categories have an order: a stated one, else that of numbers which rise or fall throughout."""
-        return self.numeric if self.ordered is None else self.ordered
-
-    @property
-    def numeric(self) -> bool:
-        """Whether the categories are numbers that rise or fall throughout: others stand for something else."""
-        return are_numbers(self.categories)
-
-    @property
-    def level(self) -> Level:
-        """Level of measurement: ordinal where the order is stated; numbers alone may be codes of classes."""
-        return "ordinal" if self.ordered else "nominal"
-
-
 def are_numbers(categories: NDArray[Any]) -> bool:
     """Return whether categories are numbers that rise or fall throughout."""
     if categories.dtype.kind not in "iuf":
@@ -130,12 +109,13 @@ def parts_met(annotator: NDArray[Any], item: NDArray[Any]) -> NDArray[Any]:
     return sp.sparse.csgraph.connected_components(graph, directed=False)[1][:size]
 
 
-def long_frame(container: Any, columns: dict[str, Any]) -> pd.DataFrame:
-    """One row per annotation: item, annotator where they are known, and these columns."""
-    names: dict[str, Any] = {"item": container.items[container.item_index]}
-    if container.annotators_known:
-        names["annotator"] = container.annotators[container.annotator_index]
-    return pd.DataFrame(names | columns)
+def rows_of(container: Any, rows: Any = slice(None)) -> dict[str, NDArray[Any]]:
+    """Item and annotator of some rows, by default all, where they are known."""
+    names = {
+        "item": (container.items, container.item_index),
+        "annotator": (container.annotators, container.annotator_index),
+    }
+    return {role: known[index[rows]] for role, (known, index) in names.items() if known.size}
 
 
 def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from bayesagree.annotations._columns import (
     objects,
     pandas_frame,
 )
-from bayesagree.errors import InputError, as_python, place_of, say, shorten
+from bayesagree.errors import InputError, place_of, refuse, say, shorten
 
 
 class Output(NamedTuple):
@@ -49,8 +49,9 @@ class Output(NamedTuple):
         """Return the same with cells that are numbers."""
         if self.cells.dtype.kind == "f":
             return self
-        place = cell_place(self.items, self.columns, ("item", "sample" if role == "number" else "label"))
-        cells = float_values(self.cells.ravel(), lambda cell: f"{place_of(model=model)}, {place(cell)}", role)
+        columns: Any = {"sample" if role == "number" else "label": self.columns}
+        place = cell_place(model=objects([model]), item=self.items, **columns)
+        cells = float_values(self.cells.ravel(), place, role)
         return self._replace(cells=cells.reshape(self.cells.shape))
 
     def of_two(self, labels: Sequence[Any] | None, model: Any) -> Self:
@@ -93,17 +94,15 @@ def numbers_of(model: Any, given: Any, items: Sequence[Any] | None) -> tuple[Out
 
     Numbers rise along the levels, which lie between 0 and 1.
     """
-    whose, output = place_of(model=model), Output.of(given, items, None, model, "sample")
-    values, known, columns = output = output.numbers(model, "number")
-    if (bad := np.isinf(values).any(axis=1)).any():
-        raise InputError(f"{whose}: {place_of(item=known[bad][0])} has an infinite number")
+    values, known, columns = output = Output.of(given, items, None, model, "sample").numbers(model, "number")
+    place = cell_place(model=objects([model]), item=known)
+    refuse(np.isinf(values).any(axis=1), lambda item: f"{place(item)}: a number is infinite; correct it")
     levels = (np.arange(columns.size) + 0.5) / columns.size
     if columns.dtype.kind == "f" and ((columns > 0) & (columns < 1)).all():
         order = np.argsort(columns)
         values, levels = values[:, order], columns[order]
-        if (falls := (np.diff(values, axis=1) < 0).any(axis=1)).any():
-            place = place_of(item=known[falls][0])
-            raise InputError(f"{whose}, {place}: the quantiles fall where their levels rise")
+        falls = (np.diff(values, axis=1) < 0).any(axis=1)
+        refuse(falls, lambda item: f"{place(item)}: the quantiles fall where their levels rise; correct them")
     values = np.sort(values, axis=1)
     values[np.isnan(values).any(axis=1)] = np.nan
     return output._replace(cells=values), levels
@@ -118,13 +117,12 @@ def in_cells(
     cell: NDArray[np.int64], values: NDArray[Any], axes: Sequence[NDArray[Any]], empty: Any
 ) -> NDArray[Any]:
     """Return an array with values in some cells; refuse two values for one of them."""
-    repeated = pd.Series(cell).duplicated().to_numpy()
-    shape = tuple(axis.size for axis in axes)
-    if repeated.any():
-        place = np.unravel_index(int(cell[repeated][0]), shape)
-        names = ", ".join(repr(as_python(a[i])) for a, i in zip(axes, place))
-        raise InputError(f"predictions for ({names}) are given twice; keep one row")
-    array = np.full(shape, empty, values.dtype)
+    place = cell_place(**dict(zip(("model", "item", "label"), axes)))
+    refuse(
+        pd.Index(cell).duplicated(),
+        lambda row: f"predictions for {place(cell[row])} are given twice; keep one row",
+    )
+    array = np.full([axis.size for axis in axes], empty, values.dtype)
     array.ravel()[cell] = values
     return array
 
@@ -138,14 +136,15 @@ def check_scores(
     """
     lacks = np.isnan(scores).all(axis=-1)
     lacks &= ~lacks.all(axis=1, keepdims=True)  # a model without any score is none
-    bad = np.argwhere(~np.isfinite(scores) & ~lacks[:, :, None])
-    if bad.size:
-        m, i, k = bad[0]
-        raise InputError(
-            f"{place_of(model=models[m], item=items[i], label=labels[k])}: score {scores[m, i, k]} is missing or not "
-            f"finite ({len(bad)} such scores in all); give every model a score for every item and label; for one row "
-            "per item leave the column of scores out, so that its label is the prediction"
-        )
+    bad, place = ~np.isfinite(scores) & ~lacks[:, :, None], cell_place(model=models, item=items, label=labels)
+    refuse(
+        bad,
+        lambda cell: (
+            f"{place(cell)}: score {scores.flat[cell]} is missing or not finite ({bad.sum()} such scores in all); give "
+            "every model a score for every item and label; for one row per item leave the column of scores out, so "
+            "that its label is the prediction"
+        ),
+    )
     if probabilities:
         why = "they are declared probabilities"
         require_probabilities(scores, models, items, why, "normalise them or pass probabilities=False")
@@ -156,13 +155,14 @@ def require_probabilities(
 ) -> None:
     """Refuse scores (model, item, label) that are negative or do not sum to one within 1e-3; missing ones pass."""
     sums = scores.sum(axis=-1)
-    off = np.argwhere((np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0))
-    if off.size:
-        m, i = off[0]
-        raise InputError(
-            f"{place_of(model=models[m], item=items[i])}: scores sum to {sums[m, i]:g} or are "
-            f"negative ({len(off)} such items in all), and {why}; {way_out}"
-        )
+    off, place = (np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0), cell_place(model=models, item=items)
+    refuse(
+        off,
+        lambda cell: (
+            f"{place(cell)}: scores sum to {sums.flat[cell]:g} or are negative ({off.sum()} such items in all), and "
+            f"{why}; {way_out}"
+        ),
+    )
 
 
 def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:

@@ -17,7 +17,7 @@ from bayesagree.annotations._columns import (
     require_present,
     values_of,
 )
-from bayesagree.annotations._container import parts_met
+from bayesagree.annotations._container import parts_met, rows_of
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import SIDES, TIE, WINNERS, outcomes_of, sides_of
 from bayesagree.annotations.labels import Labels
@@ -164,10 +164,8 @@ class Comparisons(Displayed):
             "right": names[second],
             "winner": np.array(["tie", "left", "right"])[order],
         }
-        table["item"], who = r.items[r.item_index[ranking]], "annotator" if r.annotators_known else None
-        if who:
-            table[who] = r.annotators[r.annotator_index[ranking]]
-        return cls.from_long(pd.DataFrame(table), annotator=who, item="item", order_known=False)
+        known = rows_of(r, ranking)
+        return cls.from_long(pd.DataFrame(table | known), **{role: role for role in known}, order_known=False)
 
     def overview(self) -> dict[str, Any]:
         """Sizes by what they are."""
@@ -195,7 +193,7 @@ class Comparisons(Displayed):
         return pd.DataFrame({"model": self.models, "component": self._component(), "comparisons": games})
 
     def to_long(self) -> pd.DataFrame:
-        """Table of one row per comparison: left, right, winner; annotator and item where they are known.
+        """Table of one row per comparison: left, right, winner; item and annotator where they are known.
 
         Examples
         --------
@@ -204,16 +202,8 @@ class Comparisons(Displayed):
         >>> Comparisons.from_long(table).to_long()["winner"].tolist()
         ['right', 'tie']
         """
-        columns = {
-            "left": self.models[self.first],
-            "right": self.models[self.second],
-            "winner": OUTCOMES[self.outcome],
-        }
-        if self.annotators.size:
-            columns["annotator"] = self.annotators[self.annotator_index]
-        if self.items.size:
-            columns["item"] = self.items[self.item_index]
-        return pd.DataFrame(columns)
+        sides = {"left": self.models[self.first], "right": self.models[self.second]}
+        return pd.DataFrame(sides | {"winner": OUTCOMES[self.outcome]} | rows_of(self))
 
     def to_labels(self, duplicates: Duplicates = "error") -> Labels:
         """Convert to labels: in each pair, the model that comes first in `models` wins, ties or loses.
@@ -235,15 +225,13 @@ class Comparisons(Displayed):
         """
         turned = self.first > self.second
         ends = np.where(turned, self.second, self.first), np.where(turned, self.first, self.second)
-        pairs = [f"{a} against {b}" for a, b in zip(*(self.models[end] for end in ends))]
-        if self.items.size:
-            pairs = [f"{pair}, {item}" for pair, item in zip(pairs, self.items[self.item_index])]
+        pairs, known = [f"{a} against {b}" for a, b in zip(*(self.models[end] for end in ends))], rows_of(self)
+        if "item" in known:
+            pairs = [f"{pair}, {item}" for pair, item in zip(pairs, known["item"])]
         outcome = np.where(turned & (self.outcome != TIE), 1 - self.outcome, self.outcome)
-        table = {"item": pairs, "label": np.array(["wins", "loses", "ties"])[outcome]}
-        if self.annotators.size:
-            table["annotator"] = self.annotators[self.annotator_index]
-        how: Any = {"annotator": "annotator" if self.annotators.size else None, "duplicates": duplicates}
-        return Labels.from_long(pd.DataFrame(table), ordered=True, labels=["loses", "ties", "wins"], **how)
+        table = pd.DataFrame(known | {"item": pairs, "label": np.array(["wins", "loses", "ties"])[outcome]})
+        who, names = "annotator" if "annotator" in known else None, ["loses", "ties", "wins"]
+        return Labels.from_long(table, annotator=who, duplicates=duplicates, ordered=True, labels=names)
 
     def _component(self) -> NDArray[Any]:
         """Component of each model, shape (model,)."""

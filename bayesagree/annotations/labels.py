@@ -19,7 +19,7 @@ from bayesagree.annotations._columns import (
     label_column,
     matrix_axes,
 )
-from bayesagree.annotations._container import OrderedCategories, Values, long_frame, wide_frame
+from bayesagree.annotations._container import Categorical, Level, Values, are_numbers, rows_of, wide_frame
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
 from bayesagree.errors import InputError, SizeError, one_of, refuse
@@ -31,7 +31,7 @@ MOST_SINGLE = 100_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Labels(OrderedCategories, Values):
+class Labels(Categorical, Values):
     """One label of a closed list per annotation.
 
     Attributes
@@ -160,7 +160,7 @@ class Labels(OrderedCategories, Values):
         6
         """
         cells, items_, labels_ = matrix_axes(array, items, labels, "label")
-        place = cell_place(items_, labels_)
+        place = cell_place(item=items_, label=labels_)
         counts = float_values(cells.ravel(), place, "count")
         refuse(
             ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts))),
@@ -247,6 +247,21 @@ class Labels(OrderedCategories, Values):
         return cls(entries.items, entries.annotators, item, annotator, known, label, one, ordered)
 
     @property
+    def has_order(self) -> bool:
+        """Whether the categories have an order: a stated one, else that of numbers which rise or fall throughout."""
+        return self.numeric if self.ordered is None else self.ordered
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the categories are numbers that rise or fall throughout: others stand for something else."""
+        return are_numbers(self.categories)
+
+    @property
+    def level(self) -> Level:
+        """Level of measurement: ordinal where the order is stated; numbers alone may be codes of classes."""
+        return "ordinal" if self.ordered else "nominal"
+
+    @property
     def n_annotations(self) -> int:
         """Number of annotations."""
         return int(self.count.sum())
@@ -279,7 +294,7 @@ class Labels(OrderedCategories, Values):
             self.label_index, pd.Index(self.categories), ordered=bool(self.ordered)
         )
         more = {} if self.annotators_known else {"count": self.count}
-        return long_frame(self, {"label": label} | more)
+        return pd.DataFrame(rows_of(self) | {"label": label} | more)
 
     def to_matrix(self) -> pd.DataFrame:
         """Table of one row per item and one column per annotator; a missing label is None.

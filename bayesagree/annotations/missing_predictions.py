@@ -1,10 +1,8 @@
 """Items that a model predicts nothing for: refused, skipped for all models, or counted as wrong."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.rankings import Annotations, Rankings
@@ -55,11 +53,3 @@ def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool =
     if kept.size == 0:
         raise InputError("missing='skip' leaves no item: none has a prediction of every model")
     return predictions.take(kept, predictions.items[kept])
-
-
-def predictions_of(predictions: Predictions, items: NDArray[Any]) -> Predictions:
-    """Return the predictions of some items."""
-    rows = pd.Index(predictions.items).get_indexer(pd.Index(items))
-    if (rows < 0).any():
-        raise InputError(f"there is no prediction for {int((rows < 0).sum())} items: {shorten(items[rows < 0])}")
-    return predictions.take(rows, items)

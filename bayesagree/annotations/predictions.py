@@ -107,8 +107,7 @@ class Predictions(Categorical, Displayed):
         >>> predictions.top_labels(1).tolist()
         [[[0]]]
         """
-        scores = _by_model(scores, name)
-        models = names_array(list(scores), "model")
+        models, scores = _by_model(scores, name)
         read = [Output.of(table, items, labels, m).numbers(m, "score") for m, table in scores.items()]
         given = zip(scores.items(), read)
         read = [one.of_two(labels, m) if np.ndim(table) == 1 else one for (m, table), one in given]
@@ -138,13 +137,12 @@ class Predictions(Categorical, Displayed):
         if hasattr(predicted, "columns"):
             table = outputs.by_item(predicted, items)
             predicted = {c: table[c] for c in table.columns}
-        predicted = _by_model(predicted, name)
-        models = names_array(list(predicted), "model")
+        models, predicted = _by_model(predicted, name)
         read = [Output.of(vector, items, None, model) for model, vector in predicted.items()]
         table = outputs.stacked(
             models, [one._replace(cells=one.cells[:, 0].astype(object)) for one in read], "item"
         )
-        place = cell_place(models, read[0].items, ("model", "item"))
+        place = cell_place(model=models, item=read[0].items)
         codes, known = encode(table.ravel(), "label", labels, place)
         return cls(models, read[0].items, known, None, codes.reshape(table.shape))
 
@@ -173,7 +171,7 @@ class Predictions(Categorical, Displayed):
         [[3.5, 2.0], [4.0, 1.5]]
         """
         require(numbers, Mapping, "numbers")
-        models = names_array(list(map(str, _by_model(numbers, ""))), "model")
+        models, _ = _by_model(numbers, "")
         read, levels = zip(*(outputs.numbers_of(model, given, items) for model, given in numbers.items()))
         most = max(levels, key=len)
         for model, own in zip(numbers, levels):
@@ -362,9 +360,9 @@ class Predictions(Categorical, Displayed):
         return np.where(np.isnan(self.scores[:, :, :1]), -1, order[:, :, :depth]).astype(dtype)
 
 
-def _by_model(given: Any, name: str) -> Mapping[str, Any]:
-    """Return what is given by name of the model; a table or list alone is one model."""
+def _by_model(given: Any, name: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
+    """Return names of models and what is given of each; a table or list alone is one model."""
     found = given if isinstance(given, Mapping) else {name: given}
     if len(found) == 0:
         raise InputError("there is no model: pass {name: predictions}")
-    return found
+    return names_array(list(found), "model"), found

@@ -21,7 +21,7 @@ from bayesagree.annotations._columns import (
     objects,
     require_present,
 )
-from bayesagree.annotations._container import Categorical, Container, Level
+from bayesagree.annotations._container import Categorical, Container, Level, rows_of
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
@@ -130,9 +130,8 @@ class Rankings(Categorical, Container):
         """
         if len(cases) == 0:
             raise InputError("there is no case: cases is empty")
-        items_, sizes = axis_names(items, len(cases), "item"), [len(case) for case in cases]
-        if 0 in sizes:
-            raise InputError(f"{place_of(item=items_[sizes.index(0)])} has no ranking; drop the item")
+        items_, sizes = axis_names(items, len(cases), "item"), np.array([*map(len, cases)])
+        refuse(sizes == 0, lambda i: f"{place_of(item=items_[i])} has no ranking; drop the item")
         item = np.repeat(np.arange(len(sizes)), sizes)
         number = np.concatenate([np.arange(size) for size in sizes])
 
@@ -142,8 +141,8 @@ class Rankings(Categorical, Container):
         rows = [
             (r, b, name)
             for r, blocks in enumerate(chain.from_iterable(cases))
-            for b, tied in enumerate(_checked_blocks(blocks, place(r)))
-            for name in tied
+            for b, tied in enumerate(_listed(blocks, place(r)))
+            for name in _listed(tied, place(r))
         ]
         ranking, block, named = zip(*rows)
         known = range(int(labels)) if isinstance(labels, int | np.integer) else labels
@@ -267,15 +266,9 @@ class Rankings(Categorical, Container):
         [1, 1, 2]
         """
         row = self.ranking_index()
-        who = (
-            {"annotator": self.annotators[self.annotator_index[row]]}
-            if self.annotators_known
-            else {"ranking": row}
-        )
+        who = {} if self.annotators_known else {"ranking": row}
         label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
-        return pd.DataFrame(
-            {"item": self.items[self.item_index[row]]} | who | {"label": label, "rank": self.block + 1}
-        )
+        return pd.DataFrame(rows_of(self, row) | who | {"label": label, "rank": self.block + 1})
 
     def ranking_index(self) -> NDArray[np.int64]:
         """Ranking of each entry, shape (entry,)."""
@@ -337,26 +330,19 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
 Annotations = Labels | Ratings | Rankings
 
 
-def _checked_blocks(blocks: Any, where: str) -> Any:
-    """Return a list of blocks, each a list of labels, and refuse all else: text would fall apart into letters."""
-    for level in (blocks, *blocks) if _is_list(blocks) else (blocks,):
-        if not _is_list(level):
-            raise InputError(
-                f"{where}: {as_python(level)!r} is not a list; a ranking is a list of blocks of labels"
-            )
-    if len(blocks) == 0 or any(len(block) == 0 for block in blocks):
+def _listed(given: Any, where: str) -> Any:
+    """Return a list that is not empty, and refuse all else: text would fall apart into letters."""
+    listed = isinstance(given, Sequence | set | frozenset | np.ndarray) and not isinstance(given, str | bytes)
+    if not listed or len(given) == 0:
         raise InputError(
-            f"{where}: empty block in {blocks!r}; every block names at least one label: leave out unranked labels"
+            f"{where}: {as_python(given)!r} is not a list of blocks or labels; a ranking is a list of blocks, each a "
+            "list of one label or more: leave out unranked labels"
         )
-    return blocks
+    return given
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence | set | frozenset | np.ndarray) and not isinstance(value, str | bytes)
-
-
-def _of_rankings(given: Sequence[Sequence[Any]], sizes: list[int], rule: str) -> list[Any]:
+def _of_rankings(given: Sequence[Sequence[Any]], sizes: NDArray[Any], rule: str) -> list[Any]:
     """Return what is given for each ranking of each item in one list."""
-    if [len(of_item) for of_item in given] != sizes:
+    if [*map(len, given)] != sizes.tolist():
         raise InputError(f"{rule} for each ranking of that item")
     return list(chain.from_iterable(given))

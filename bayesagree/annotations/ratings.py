@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations._columns import Duplicates, Entries, eager_frame, float_column, float_values
-from bayesagree.annotations._container import Level, Values, long_frame, wide_frame
+from bayesagree.annotations._container import Level, Values, rows_of, wide_frame
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, refuse, say
 
@@ -165,7 +165,7 @@ class Ratings(Values):
         >>> Ratings.from_matrix([[1, 5], [2, np.nan]], scale=(1, 5)).to_long()["rating"].tolist()
         [1.0, 5.0, 2.0]
         """
-        return long_frame(self, {"rating": self.rating})
+        return pd.DataFrame(rows_of(self) | {"rating": self.rating})
 
     def to_matrix(self) -> pd.DataFrame:
         """Table of one row per item and one column per annotator; a missing rating is NaN.

@@ -30,7 +30,6 @@ def subjective(
     Example: bayesagree subjective labels.csv models.csv --annotators people.csv --group gender,age
     """
     from bayesagree.annotations import Predictions
-    from bayesagree.annotations.missing_predictions import predictions_of
     from bayesagree.subjective import group_agreement, tables
     from bayesagree.subjective.group_truth import group_truth_tables
     from bayesagree.subjective.performance import group_performance
@@ -41,7 +40,7 @@ def subjective(
     scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given
     groups = _options.groups_of(scored, source.features(annotators), group)
     if predictions is None:
-        models: Any = predictions_of(known, scored.items)
+        models: Any = known.on_items(scored.items).aligned(scored.items, known.categories)
     else:
         names = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}
         models = tables.read_model_predictions(predictions, scored, model=model, **names)

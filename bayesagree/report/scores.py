@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations import Rankings
-from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate, scores_another_annotator
@@ -95,7 +94,7 @@ def _plug_in(annotations: Any, models: Predictions, settings: ReportSettings) ->
     if settings.record.takes_predictions:  # items without votes have no majority
         if not isinstance(annotations, Rankings):
             annotations = annotations.select(np.ones(annotations.item_index.size, bool))
-        shown = predictions_of(models, annotations.items)
+        shown = models.on_items(annotations.items).aligned(annotations.items, models.categories)
     limit = settings.threshold if models.numbers is None else None
     estimate = kind_of(annotations).point_estimate(annotations, limit)
     with warnings.catch_warnings():

@@ -8,7 +8,6 @@ import xarray as xr
 
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.groups import Groups
-from bayesagree.annotations.missing_predictions import predictions_of
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed
@@ -129,7 +128,8 @@ def read_model_predictions(
     table = read_table(path)
     index = [item, annotator] if annotator in table.columns else item
     if isinstance(annotations, Labels) and index == item:
-        return predictions_of(read_predictions(path, model=model, item=item, label=label), annotations.items)
+        found, items = read_predictions(path, model=model, item=item, label=label), annotations.items
+        return found.on_items(items).aligned(items, found.categories)
     column = label if isinstance(annotations, Labels) else rating
     missing = [name for name in (model, item, column) if name not in table.columns]
     if missing:

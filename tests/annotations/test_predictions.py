@@ -104,7 +104,7 @@ def test_scores_refuse(scores: dict, options: dict, message: str) -> None:
 @pytest.mark.parametrize(
     ("columns", "score", "message"),
     [
-        ({"item": [1, 1]}, None, "predictions for ('A', 1) are given twice; keep one row"),
+        ({"item": [1, 1]}, None, "predictions for model 'A', item 1 are given twice; keep one row"),
         ({}, "score", "model 'A', item 1, label 'y': score nan is missing or not finite (2 such"),
         (
             {"item": [1, 1], "score": [0.5, None]},

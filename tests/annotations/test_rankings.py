@@ -55,7 +55,7 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
 @pytest.mark.parametrize(
     ("cases", "options", "message"),
     [
-        ([[[[0], []]]], {}, "item 0, ranking 0: empty block in [[0], []]; every block names at least one label"),
+        ([[[[0], []]]], {}, "item 0, ranking 0: [] is not a list of blocks or labels; a ranking is"),
         ([[[[0], [1]], [[0], [0]]]], {}, "item 0: label 0 is named twice in one ranking"),
         ([[[[0], [5]]]], {}, "item 0, ranking 0: label 5 is not one of the 2 known (0, 1)"),
         ([[[[0]], [[1]]]], {"annotators": [["a"]]}, "must name one annotator for each ranking"),

@@ -172,7 +172,7 @@ def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
         ("model,item,x\nA,p,1\nA,p,2\n", "item 'p' is listed twice"),
         ("model,item,x,y\nA,p,1,high\n", "model 'A', item 'p', label 'y': 'high' is not a number"),
         ("model,item,label,score\nA,p,x,\n", "read as scores, one a row: model 'A', item 'p', label 'x': score nan"),
-        ("model,item,label\nA,p,x\nA,p,y\n", "read as hard labels: predictions for ('A', 'p') are given twice"),
+        ("model,item,label\nA,p,x\nA,p,y\n", "read as hard labels: predictions for model 'A', item 'p' are given"),
     ],
 )
 def test_predictions_name_the_file_and_the_layout(tmp_path: Path, content: str, message: str) -> None:
