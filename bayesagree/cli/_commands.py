@@ -1,6 +1,8 @@
 """The group of commands: its help comes from the table of names, a command is imported when it runs."""
 
+import tomllib
 from collections.abc import Callable
+from copy import copy
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import Parameter, Signature, signature
@@ -11,11 +13,11 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesagree.cli import COMMANDS, _output
-from bayesagree.cli._options import Json, ResultFile, TableFile
 from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, require, show
 from bayesagree.errors import InputError
 
-Force = Annotated[bool, typer.Option("--force", help="Replace a file to write where there is one.")]
+# Help of each option, of all commands or of one.
+WORDS = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
 
 
 class LazyGroup(TyperGroup):
@@ -57,15 +59,16 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
         own, bundle = [parameter], parameter.annotation
         if isinstance(bundle, type) and is_dataclass(bundle):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
-        parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
-    added: dict[str, tuple[Any, Any]] = {"json": (False, Json)}
-    kept = {TableAnswer: TableFile, ResultAnswer: ResultFile}.get(whole.return_annotation)
-    if kept is not None:
-        added["output"] = (None, kept)
-    if kept is not None or "output" in [parameter.name for parameter in parameters]:
-        added["force"] = (False, Force)
+        parameters += own
+    added: dict[str, tuple[Any, Any]] = {"json": (False, bool)}
+    kept = whole.return_annotation in (TableAnswer, ResultAnswer)
+    if kept:
+        added["output"] = (None, Path | None)
+    if kept or "output" in [parameter.name for parameter in parameters]:
+        added["force"] = (False, bool)
     for key, (default, annotation) in added.items():
         parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+    parameters = [_option(parameter, WORDS["options"] | WORDS.get(name, {})) for parameter in parameters]
 
     def command(**given: Any) -> None:
         force, json = given.pop("force", False), given.pop("json")
@@ -75,14 +78,14 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
         output = given.get("output")
         if output is not None and not force and output.exists():
             raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
-        if kept is not None:
+        if kept:
             given.pop("output")
-            require(output, result=kept is ResultFile)
+            require(output, result=whole.return_annotation is ResultAnswer)
         for key, bundle in bundles.items():
             given[key] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         with _output.progress(name):
             answer = function(**given)
-        if kept is not None and output is not None:
+        if kept and output is not None:
             keep(answer.keep, output)
         show(answer.tables, as_json=json, notes=answer.notes)
         if answer.code:
@@ -94,6 +97,17 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name)(command)
     return typer.main.get_command(alone)
+
+
+def _option(parameter: Parameter, words: dict[str, Any]) -> Parameter:
+    """Return a parameter as an option with its own help or that of the table, and with how it is typed."""
+    kind, info = getattr(parameter.annotation, "__metadata__", None), typer.Option()
+    kind, info = (parameter.annotation.__origin__, copy(kind[0])) if kind else (parameter.annotation, info)
+    if info.help is None:
+        said = words.get(parameter.name, "")
+        *typed, info.help = said if isinstance(said, list) else [said]
+        info.param_decls = typed or ([f"--{parameter.name.replace('_', '-')}"] if kind is bool else None)
+    return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
 
 
 # Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.

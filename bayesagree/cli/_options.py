@@ -1,4 +1,7 @@
-"""Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
+"""Options of the commands: kinds of them, bundles of those that come together, and reading.
+
+Their help is in `options.toml`.
+"""
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -51,77 +54,64 @@ def label_names(text: str) -> Any:
     return int(found[0]) if len(found) == 1 else list(map(int, found))
 
 
-Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
-TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here (.csv, ...).")]
-ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")]
-Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
-Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
-PlausibilityName = Annotated[
-    str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
-]
-Reliabilities = Annotated[Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")]
-Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
-Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
-Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
+Count = Annotated[int, Option(min=1)]
+Names = Annotated[Any, Option(parser=names)]
+Numbers = Annotated[Any, Option(parser=numbers)]
+Integers = Annotated[Any, Option(parser=integers)]
+Two = Annotated[Any, Option(parser=two, metavar="NUMBER,NUMBER")]
+LabelNames = Annotated[Any, Option(parser=label_names)]
+File = Annotated[Path, Argument()]
+MaybeFile = Annotated[Path | None, Argument()]
+Items = Literal["fixed", "bootstrap"]
+Missing = Literal["error", "skip", "wrong"]
+Duplicates = Literal["error", "keep", "first", "last"]
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
-Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
-AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
-AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
-Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
-GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
-ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
-ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
-Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
-NoAnswers = Annotated[Any, Option("--missing-labels", parser=names, help="Labels for no answer, such as n/a.")]
-Scale = Annotated[Any, Option(parser=two, metavar="LOW,HIGH", help="Lowest and highest rating, such as 1,5.")]
 
 
 @dataclass(frozen=True)
 class Sampling:
     """Number of draws and chains, and their seed."""
 
-    draws: Draws = 1000
-    chains: Annotated[int, Option(min=1, help="Chains.")] = 4
-    random_seed: Seed = 1
+    draws: Count = 1000
+    chains: Count = 4
+    random_seed: int = 1
 
 
 @dataclass(frozen=True)
 class ShortSampling(Sampling):
     """The same with fewer draws, for commands that draw many parameters or several posteriors."""
 
-    draws: Draws = 500
+    draws: Count = 500
 
 
 @dataclass(frozen=True)
 class Columns:
     """Names of the columns of annotations."""
 
-    item: Annotated[str, Option(help="Column that names the item.")] = "item"
-    annotator: Annotated[str, Option(help="Column that names the annotator.")] = "annotator"
-    label: Annotated[str, Option(help="Column of the label.")] = "label"
-    rating: Annotated[str, Option(help="Column of the rating.")] = "rating"
-    rank: Annotated[str, Option(help="Column of the rank; equal ranks are ties.")] = "rank"
+    item: str = "item"
+    annotator: str = "annotator"
+    label: str = "label"
+    rating: str = "rating"
+    rank: str = "rank"
 
 
 @dataclass(frozen=True)
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: Annotated[Path | None, Argument(help="Annotations: a table, or an export of a tool.")] = None
-    data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
-    format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
-    question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None
-    kind: Annotated[Kind | None, Option(help="If the columns do not decide it.")] = None
-    scale: Scale = None
-    step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
-    labels: Labels = None
+    annotations: MaybeFile = None
+    data: str | None = None
+    format: str | None = None
+    question: str | None = None
+    kind: Kind | None = None
+    scale: Two = None
+    step: float | None = None
+    labels: LabelNames = None
     duplicates: Duplicates = "error"
-    no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
-    na_values: NoAnswers = None
-    merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
-    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = (
-        None
-    )
+    no_annotator: bool = False
+    na_values: Names = None
+    merge_similar: bool = False
+    ordered: bool | None = None
     # What the reader chose and left out, of the file that was read last.
     said: ClassVar[list[str]] = []
 
@@ -189,10 +179,10 @@ class Source(Columns):
 class WithPredictions(Source):
     """Annotations and predictions: these come from a file of their own or with the annotations, if at all."""
 
-    predictions: Annotated[Path | None, Argument(help="Columns model, item, and label or scores.")] = None
-    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model"
-    predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
-    predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
+    predictions: MaybeFile = None
+    model: str = "model"
+    predictions_item: str | None = None
+    predictions_label: str | None = None
 
     def read(self, *, needed: bool = False) -> tuple[Any, Any]:
         """Read annotations and predictions."""
@@ -214,16 +204,14 @@ class WithPredictions(Source):
 class Scoring:
     """How models are scored, as `evaluate` takes it."""
 
-    plausibility: PlausibilityName = None
-    reliability: Reliabilities = None
-    metrics: Annotated[
-        Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")
-    ] = None
+    plausibility: str | None = None
+    reliability: Numbers = None
+    metrics: Names = None
     items: Items = "fixed"
     missing: Missing = "error"
-    gold: GoldFile = None
-    threshold: Threshold = None
-    allow_unmixed: AllowUnmixed = False
+    gold: Path | None = None
+    threshold: float | None = None
+    allow_unmixed: bool = False
 
     def given(self) -> dict[str, Any]:
         """Return what was given as arguments of `evaluate`, but the file of gold."""

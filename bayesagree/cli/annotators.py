@@ -1,8 +1,7 @@
 """`bayesagree annotators`: accuracy and confusion of every annotator, and checks of the crowd."""
 
-from typing import Annotated, Any
-
-from typer import Option
+from pathlib import Path
+from typing import Any
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
@@ -18,9 +17,9 @@ _SHOWN = 30
 def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    gold: _options.GoldFile = None,
-    variant: Annotated[str, Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
-    allow_unmixed: _options.AllowUnmixed = False,
+    gold: Path | None = None,
+    variant: str = "auto",
+    allow_unmixed: bool = False,
 ) -> TableAnswer:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 

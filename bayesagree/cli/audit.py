@@ -1,9 +1,7 @@
 """`bayesagree audit`: what is wrong with a test set, ranked."""
 
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
@@ -11,11 +9,11 @@ from bayesagree.cli._output import Answer, Table, TableAnswer
 
 def audit(
     source: _options.WithPredictions,
-    annotators: _options.AnnotatorsFile = None,
-    gold: _options.GoldFile = None,
-    time: Annotated[Path | None, Option(help="Columns item, annotator, time (seconds), when.")] = None,
-    contents: _options.ContentsFile = None,
-    random_seed: _options.Seed = 1,
+    annotators: Path | None = None,
+    gold: Path | None = None,
+    time: Path | None = None,
+    contents: Path | None = None,
+    random_seed: int = 1,
 ) -> TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
 

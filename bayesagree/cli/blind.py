@@ -1,25 +1,23 @@
 """`bayesagree blind`: which system is better, without expert labels."""
 
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Argument, Option
+from typing import Any
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 
 def blind(
-    systems: Annotated[Path, Argument(help="Columns model, item and label (or scores).")],
+    systems: _options.File,
     columns: _options.Columns,
     sampling: _options.Sampling,
-    crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator and label.")] = None,
-    gold: Annotated[Path | None, Option(help="Gold to set beside: columns item and label.")] = None,
-    methods: Annotated[str, Option(help="Intervals of the first.")] = "dawid_skene,majority,sampling",
-    metrics: Annotated[str, Option(help="Comma separated, such as accuracy,recall,f1.")] = "accuracy",
-    positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
-    leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each by the others only.")] = False,
-    model: Annotated[str, Option(help="Column that names the system.")] = "model",
+    crowd: Path | None = None,
+    gold: Path | None = None,
+    methods: str = "dawid_skene,majority,sampling",
+    metrics: str = "accuracy",
+    positive: str | None = None,
+    leave_one_out: bool = False,
+    model: str = "model",
     duplicates: _options.Duplicates = "error",
 ) -> ResultAnswer:
     """Score and rank systems that no expert judged; without a crowd these are scores against one another.

@@ -1,8 +1,6 @@
 """`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
 
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table
@@ -12,13 +10,13 @@ from bayesagree.errors import InputError
 def check(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
-    new: Annotated[str, Option(help="Name of the new model.")] = "new",
-    old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
-    probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
-    looks: Annotated[int, Option(min=1, help="How often this is checked while votes are added.")] = 1,
-    not_worse: Annotated[float | None, Option(help="Claim: not worse by this; by default: better.")] = None,
-    metric: Annotated[str, Option(help="Metric to compare by.")] = "accuracy",
-    plausibility: _options.PlausibilityName = None,
+    new: str = "new",
+    old: str = "old",
+    probability: float = 0.95,
+    looks: _options.Count = 1,
+    not_worse: float | None = None,
+    metric: str = "accuracy",
+    plausibility: str | None = None,
     items: _options.Items = "fixed",
     missing: _options.Missing = "error",
 ) -> Answer:

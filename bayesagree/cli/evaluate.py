@@ -1,8 +1,7 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, ResultAnswer, Table
@@ -17,9 +16,9 @@ def evaluate(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
     scoring: _options.Scoring,
-    item_features: _options.ItemFeatures = None,
-    by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
-    cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
+    item_features: Path | None = None,
+    by: str | None = None,
+    cluster: str | None = None,
 ) -> ResultAnswer:
     """Score models under the uncertainty that the annotations leave about the truth, and compare them.
 

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Argument, Option
+from typing import Any
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
@@ -12,18 +10,16 @@ from bayesagree.errors import InputError
 
 
 def judge(
-    verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
+    verdicts: _options.File,
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Annotated[Path, Option(help="Labels or ratings of people on some items.")],
-    system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
-    positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
-    inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
-    epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
-    judge_column: Annotated[
-        str, Option("--judge", help="Column of the verdicts that names the judge.")
-    ] = "judge",
-    scale: _options.Scale = None,
+    people: Path,
+    system: str | None = None,
+    positive: str | None = None,
+    inclusion: str | None = None,
+    epsilon: float = 0.2,
+    judge_column: str = "judge",
+    scale: _options.Two = None,
     duplicates: _options.Duplicates = "error",
 ) -> TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.

@@ -1,9 +1,7 @@
 """`bayesagree next`: the items to label next."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from typer import Option
+from typing import TYPE_CHECKING, Any, Literal
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
@@ -18,14 +16,14 @@ SETTLED = 0.99
 
 def next(
     source: _options.WithPredictions,
-    n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
-    goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
-    plausibility: _options.PlausibilityName = None,
+    n: _options.Count = 20,
+    goal: Literal["decision", "metric", "certainty"] | None = None,
+    plausibility: str | None = None,
     missing: _options.Missing = "error",
-    seed: _options.Seed = 1,
-    tool: Annotated[Literal["label_studio", "table"] | None, Option(help="Write for this tool.")] = None,
-    contents: _options.ContentsFile = None,
-    output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None,
+    seed: int = 1,
+    tool: Literal["label_studio", "table"] | None = None,
+    contents: Path | None = None,
+    output: Path | None = None,
 ) -> Answer:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 

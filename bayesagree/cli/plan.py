@@ -11,22 +11,16 @@ from bayesagree.errors import InputError
 
 def plan(
     source: _options.WithPredictions,
-    items: Annotated[
-        Any, Option("--n-items", parser=_options.integers, help="Numbers of items.")
-    ] = "100,300,1000",
-    annotators: Annotated[
-        Any, Option("--n-annotators", parser=_options.integers, help="Numbers of annotators per item.")
-    ] = None,
-    runs: Annotated[Any, Option(parser=_options.integers, help="Numbers of runs of a model on an item.")] = None,
-    metric: Annotated[str | None, Option(help="Score or coefficient, such as fleiss_kappa.")] = None,
-    target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
-    difference: Annotated[
-        float | None, Option(help="True difference of two models that is to be found.")
-    ] = None,
-    power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
-    cost: Annotated[Any, Option(parser=_options.two, metavar="ITEM,VOTE", help="Costs, such as 2,0.5.")] = None,
-    replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
-    seed: _options.Seed = 1,
+    items: _options.Integers = "100,300,1000",
+    annotators: _options.Integers = None,
+    runs: _options.Integers = None,
+    metric: str | None = None,
+    target: float | None = None,
+    difference: float | None = None,
+    power: float | None = None,
+    cost: _options.Two = None,
+    replicates: Annotated[int, Option(min=2)] = 16,
+    seed: int = 1,
 ) -> TableAnswer:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 

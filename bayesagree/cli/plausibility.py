@@ -1,9 +1,7 @@
 """`bayesagree plausibility`: the posterior of the truth of each item, and how certain it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
@@ -16,12 +14,10 @@ if TYPE_CHECKING:
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
-    plausibility: Annotated[str | None, Option(help="Posterior of the truth, such as dirichlet.")] = None,
-    reliability: _options.Reliabilities = None,
-    threshold: _options.Threshold = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Keep the items (.csv, ...) or draws (.nc).")
-    ] = None,
+    plausibility: str | None = None,
+    reliability: _options.Numbers = None,
+    threshold: float | None = None,
+    output: Path | None = None,
 ) -> Answer:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 

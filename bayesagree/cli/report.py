@@ -2,9 +2,9 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from typer import Option, echo
+from typer import echo
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
@@ -18,11 +18,11 @@ def report(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
     scoring: _options.Scoring,
-    annotators: _options.AnnotatorsFile = None,
-    group: _options.Group = None,
-    specification: Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")] = None,
-    title: Annotated[str | None, Option(help="Title of the page.")] = None,
-    output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
+    annotators: Path | None = None,
+    group: str | None = None,
+    specification: Path | None = None,
+    title: str | None = None,
+    output: Path = Path("report.html"),
 ) -> Answer:
     """Write one self-contained HTML report, for readers without Bayesian training.
 

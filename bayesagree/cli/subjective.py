@@ -1,9 +1,7 @@
 """`bayesagree subjective`: how well each model predicts each group of annotators."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from typer import Argument, Option
+from typing import Any, Literal
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table
@@ -12,16 +10,14 @@ from bayesagree.errors import InputError
 
 def subjective(
     source: _options.Source,
-    group: Annotated[str, Option(help="Features of annotators to group by, comma separated.")],
-    annotators: _options.AnnotatorsFile = None,
-    predictions: Annotated[
-        Path | None, Argument(help="Predictions per item, or per item and annotator.")
-    ] = None,
-    truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
-    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
-    threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
-    draws: _options.Draws = 1000,
-    seed: _options.Seed = 1,
+    group: str,
+    annotators: Path | None = None,
+    predictions: _options.MaybeFile = None,
+    truth: Literal["by-group"] | None = None,
+    model: str = "model",
+    threshold: float | None = None,
+    draws: _options.Count = 1000,
+    seed: int = 1,
 ) -> Answer:
     """Show how well each model predicts each group of annotators.
 
