@@ -27,7 +27,7 @@ import pandas as pd
 from bayesagree import Labels, corrected_rate
 from bayesagree.datasets._files import locate
 from bayesagree.judges import prediction_powered_mean
-from bayesagree.judges.estimators import rogan_gladen
+from studies.rates import rogan_gladen
 
 DRAWS, LABELLED, Z = 200, 50, 1.959964
 PAGE = Path(__file__).parent / "results" / "arena_judges.md"

@@ -50,7 +50,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.judges import prediction_powered_mean
 from bayesagree.judges._win_rates import win_draws
 from bayesagree.judges.annotator_test import ENOUGH, exact_test
-from bayesagree.judges.estimators import rogan_gladen
+from studies.rates import rogan_gladen, weighted_mean
 
 RESULTS = Path(__file__).parent / "results"
 N_ITEMS, N_SYSTEMS, N_JUDGES = 2000, 5, 3
@@ -221,7 +221,11 @@ def run_chosen(design: str, random_seed: int) -> dict[str, Any]:
             )
         ends = tree["derived"].to_dataset()
         lower, upper, mean = (ends[f"rate_{k}"].item() for k in ("lower", "upper", "mean"))
-        ppi = [tree["checks"][f"ppi{end}"].item() for end in ("", "_lower", "_upper")]
+        others = np.delete(verdict, chosen)
+        if inclusion is None:
+            ppi = prediction_powered_mean(said, verdict[chosen], others)
+        else:
+            ppi = weighted_mean(*(v.astype(float) for v in (said, verdict[chosen], others)), asked[chosen])
         found |= {
             f"rate, {name}": lower <= rate <= upper,
             f"bias, {name}": mean - rate,
@@ -421,7 +425,7 @@ def _chosen(record: dict[str, Any]) -> list[str]:
         f"{record['runs']} runs of each cell; `inclusion=` left out",
     ]
     lines += [
-        "(ignored) or given (known). PPI is that of ``checks``, weighted where the probabilities are known.",
+        "(ignored) or given (known). PPI is weighted where the probabilities are known.",
         "",
     ]
     lines += ["| design | inclusion | rate | bias | width | PPI | PPI bias | PPI width |", "| --- " * 8 + "|"]

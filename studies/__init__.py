@@ -19,5 +19,6 @@ README.md lists their commands. They are no part of the package, and nothing of 
   `rank_correlation` are its statistics; `systems` simulates systems.
 - `crowd`: CrowdTruth on four readings of one scale, its validation, spammers (Balayn and Bozzon).
 - `groups`: the spread of performance over groups against chance (Balayn and Bozzon).
+- `rates`: rivals of corrected rates in closed form, for the benchmarks of judges.
 - `_command`: options, figures and exit codes of all of them.
 """

@@ -40,7 +40,7 @@ from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import Panel, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes
-from bayesagree.judges.estimators import classical_checks, saving_bound
+from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 from bayesagree.plausibility.independence import warn_of_dependent
 
@@ -98,7 +98,7 @@ def corrected_rate(
     inclusion
         Probability with which each item was to be chosen for people, where the choice depended on more than verdicts,
         systems and features, such as a judge's doubt. It becomes a predictor, by its logarithm and in strata (the
-        posterior's way of weighting by its inverse), and the weight of ``checks`` PPI.
+        posterior's way of weighting by its inverse).
     target
         ``"share"``: the expected share of people who would call an item positive. Votes are unbiased for it, whoever
         is right. ``"truth"``: the share of items whose true label is positive, where people err; needs two or more
@@ -107,7 +107,7 @@ def corrected_rate(
     prior
         By default `CorrectedRatePrior()`.
     ci_prob
-        Probability of the intervals in ``derived`` and ``checks``.
+        Probability of the intervals in ``derived``.
     draws, chains
         Draws per chain and number of chains.
     random_seed
@@ -123,9 +123,8 @@ def corrected_rate(
         given the verdicts, or ``people_sensitivity`` and ``people_specificity``.
         ``derived``: mean and HDI of the rates (``rate_mean``, ``rate_lower``, ``rate_upper``) and of differences
         (system minus other_system), ``prob_better``, ``saving``: the variance of ``rate_people_alone`` over that of
-        ``rate``. ``raw``: ``rate`` (system, judge), mean verdict. ``checks``: ``ppi`` and ``rogan_gladen`` with
-        ``_lower`` and ``_upper`` (system, judge), closed formulas without pooling: PPI++ of the vote shares, and
-        Rogan-Gladen with the majority taken for the truth. ``diagnostics``: ``r_hat``, ``ess`` of the rates.
+        ``rate``. ``raw``: ``rate`` (system, judge), mean verdict. ``diagnostics``: ``r_hat``,
+        ``ess`` of the rates.
 
     Raises
     ------
@@ -185,7 +184,6 @@ def corrected_rate(
     groups = {
         "posterior": posterior,
         "derived": _derived(averages, ci_prob),
-        "checks": classical_checks(panel, ci_prob),
     }
     groups |= {"raw": {"rate": (("system", "judge"), _raw(panel))}, "constant_data": _data(panel)}
     groups["diagnostics"] = {"r_hat": (("system",), r_hat), "ess": (("system",), ess)}

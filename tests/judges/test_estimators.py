@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from bayesagree import InputError
 from bayesagree.judges import prediction_powered_mean
-from bayesagree.judges.estimators import rogan_gladen, saving_bound
+from bayesagree.judges.estimators import saving_bound
+from studies.rates import rogan_gladen
 
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "judges.json").read_text())
 
