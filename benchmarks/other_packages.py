@@ -368,7 +368,7 @@ def agreement_phi(rng: np.random.Generator) -> Iterator[Pair]:
     y = np.clip(rng.beta(mean * phi, (1 - mean) * phi, (200, 8)), 1e-5, 1 - 1e-5)
     profile, modified, error = profile_likelihood(y)
     ratings = ba.Ratings.from_matrix(y, scale=(0, 1))
-    tree = ba.common_agreement(ratings, likelihood="density", draws=2000, random_seed=1)
+    tree = ba.common_agreement(ratings, draws=2000, random_seed=1)
     own = 2 - 2 * np.log2(1 - tree["posterior"]["phi"].values)
     yield Pair("precision phi, modified profile", modified, own.mean(), 0.3 * error, "both: ours has a prior")
     yield Pair("its error", error, own.std(), 0.06 * error, "both")

@@ -278,7 +278,7 @@ def phi_of_column(ratings: Ratings, name: str) -> Any:
     1.0
     """
     reading, means = name.split()
-    options: Any = {"likelihood": "density" if reading == "squeezed" else reading, "item_mean": means}
+    options: Any = {"likelihood": "binned" if reading == "squeezed" else reading, "item_mean": means}
     problem = prepare(squeezed(ratings) if reading == "squeezed" else ratings, **options)
     summary = joint_posterior(problem).phi.summary()._asdict()
     return SimpleNamespace(**summary, map=posterior_mode(problem) if means == "flat" else summary["mean"])

@@ -85,7 +85,7 @@ def agreement_by_size(
     if wrong:
         raise InputError(f"share {wrong[0]!r} of the items is not in (0, 1]")
     rng = np.random.default_rng(seed_sequence(random_seed))
-    kind = "density" if likelihood == "squeezed" else likelihood
+    kind = "binned" if likelihood == "squeezed" else likelihood
     options: dict[str, Any] = {"item_mean": item_mean, "likelihood": kind, "ci_prob": ci_prob}
     rows = np.empty((len(shares), positive_int(repeats, "repeats"), 5))
     for s, share in enumerate(shares):
@@ -165,7 +165,7 @@ def main(
     shares: Annotated[str, Option(help="Shares of the items, comma separated.")] = "0.1,0.25,0.5,0.75,1",
     repeats: Repeats = 20,
     item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
-    likelihood: Annotated[str, Option(help="averaged, binned, density or squeezed (the paper's).")] = "averaged",
+    likelihood: Annotated[str, Option(help="averaged, binned or squeezed (the paper's).")] = "averaged",
     random_seed: int = 1,
     figures: Figures = None,
 ) -> _output.Answer:
@@ -178,7 +178,7 @@ def main(
         raise InputError("Phi is of ratings; give --scale LOWEST HIGHEST")
     parts = _options.numbers(shares, "--shares")
     means: Any = one_of(item_mean, "item_mean", ("hierarchical", "flat"))
-    kind: Any = one_of(likelihood, "likelihood", ("averaged", "binned", "density", "squeezed"))
+    kind: Any = one_of(likelihood, "likelihood", ("averaged", "binned", "squeezed"))
     with _output.progress("subsamples", len(parts) * repeats) as advance:
         found = agreement_by_size(
             ratings,

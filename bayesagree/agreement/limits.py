@@ -76,7 +76,7 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain
     A fit that is not `plain` has annotators' levels and is not repeated without these items.
     """
     at_end, share = _at_one_end(problem), share_at_ends(problem)
-    claimed = decision == "disagreement" and problem.kind in ("averaged", "binned", "inflated") and at_end.any()
+    claimed = decision == "disagreement" and at_end.any()
     rests = bool(claimed and (at_end.all() or (plain and _without(problem, at_end, ci_prob) >= 0)))
     if share >= SHOWN_AT_ENDS or rests:
         warn(

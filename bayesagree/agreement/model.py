@@ -129,7 +129,7 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
         bins(np.linspace(0, 1, n + 1), ratings.rating.astype(float), low=ratings.scale[0], step=ratings.step)
     elif shares and not binned:
         bins(None, unit)
-    elif kind == "density" or (kind == "binned" and unit.min() > 0 and unit.max() < 1):
+    elif kind == "binned" and unit.min() > 0 and unit.max() < 1:
         beta_variable("rating", alpha, beta, observed=data(unit), dims="annotation")
     else:
         distinct, code = np.unique(unit, return_inverse=True)

@@ -64,8 +64,8 @@ def common_agreement(
         Standard deviation of the known truths in units of the scale, by default a tenth of its length.
     likelihood
         How an answer is read: ``"binned"``, a level is an interval; ``"inflated"``, an answer at an end of the scale
-        may also be no judgment; ``"averaged"``, both of these weighted by their evidence; ``"density"``, continuous
-        ratings inside the scale.
+        may also be no judgment; ``"averaged"``, both of these weighted by their evidence. Continuous ratings
+        inside the scale have a density.
     annotator_effects
         ``"none"`` or ``"shift"`` (strict and lenient annotators). Phi is then the agreement
         that is left once the annotators' levels are removed, with the likelihood ``"binned"``. PyMC draws it by NUTS,

@@ -50,7 +50,7 @@ def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
     # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
     low, high = ratings.scale
     inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))
-    return common_agreement_model(replace(ratings, rating=inside), likelihood="density", **options)
+    return common_agreement_model(replace(ratings, rating=inside), **options)
 
 
 def _observed(ratings: Ratings) -> Observed:

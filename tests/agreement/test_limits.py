@@ -98,4 +98,4 @@ def test_items_at_the_ends_leave_what_the_others_say():
 
 def test_continuous_ratings_are_no_grid():
     x = np.random.default_rng(1).uniform(0.01, 0.99, (30, 5)).round(2)
-    assert "grid" not in fitted(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat", likelihood="density")[1]
+    assert "grid" not in fitted(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat", likelihood="binned")[1]

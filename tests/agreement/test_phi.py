@@ -69,7 +69,6 @@ def test_input_is_refused_by_name():
         ({"item_mean": "wide"}, "wide"),
         ({"truth_sd": 1.0}, "truth_sd"),
         ({"likelihood": "beta"}, "beta"),
-        ({"likelihood": "density"}, "continuous"),
         ({"engine": "vi"}, "vi"),
     ):
         with pytest.raises(InputError, match=words), warnings.catch_warnings():

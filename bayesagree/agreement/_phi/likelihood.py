@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.agreement._patterns import RatingCounts
 
-Kind = Literal["averaged", "binned", "inflated", "density"]
+Kind = Literal["averaged", "binned", "inflated"]
 
 # Shapes and probabilities are clipped here, above the smallest normal double, so that logs and ratios stay finite.
 SMALLEST = 1e-300
@@ -151,7 +151,7 @@ def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihoo
     if discrete:
         n = counts.values.size
         return replace(_from_intervals(counts, (np.arange(n) + 0.5) / n, np.arange(n), 1 / n), bin_width=np.nan)
-    if kind == "density" or (kind == "binned" and ((counts.values > 0) & (counts.values < 1)).all()):
+    if kind == "binned" and counts.share_of_ends == 0:
         columns, none = counts.counts @ _density_columns(counts.values), np.empty(0)
         return Likelihood(columns, none, none, True, counts.weight, counts.size, counts.group)
     return _from_intervals(counts, *intervals(counts.values))

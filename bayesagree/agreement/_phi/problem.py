@@ -74,8 +74,6 @@ def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None,
             "an annotator rated an item more than once; common_agreement takes one rating each: "
             "read the ratings with duplicates='first' or 'last'"
         )
-    if likelihood == "density":
-        _refuse_levels_and_ends(ratings)
     if isinstance(item_mean, str):
         one_of(item_mean, "item_mean", ("hierarchical", "flat"))
         if truth_sd is not None:
@@ -102,20 +100,3 @@ def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None,
     of_item = np.zeros(ratings.items.size, np.int64)
     of_item[[position[name] for name in item_mean]] = which + 1
     return MeanPrior(False, truth, sd, of_item)
-
-
-def _refuse_levels_and_ends(ratings: Ratings) -> None:
-    if ratings.step is not None:
-        raise InputError(
-            f"likelihood='density' is for continuous ratings, these have step={ratings.step:g}; use 'binned'"
-        )
-    unit = ratings.unit()
-    for row in np.flatnonzero((unit <= 0) | (unit >= 1)):
-        item, annotator = (
-            ratings.items[ratings.item_index[row]],
-            ratings.annotators[ratings.annotator_index[row]],
-        )
-        raise InputError(
-            f"item {as_python(item)!r}, annotator {as_python(annotator)!r}: rating {ratings.rating[row]:g} sits on an "
-            "end of the scale, where the Beta density is 0 or infinite; use likelihood='binned'"
-        )
