@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Codes, Floats
+from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, as_python, one_of, place_of, refuse, say, shorten
 
 if (
@@ -332,10 +333,14 @@ class Entries(NamedTuple):
     annotators: NDArray[Any]
 
     @classmethod
-    def of_table(cls, table: Table, item: str, annotator: str | None) -> "Entries":
-        """Read two columns; every row must have both."""
+    def of_table(
+        cls, frame: Any, item: str, annotator: str | None, **value: Any
+    ) -> tuple["Entries", Table, str]:
+        """Read two columns, which every row must have; return also the table and the name of the column of values."""
+        table = eager_frame(frame)
+        item, annotator, name = guessed_columns(table.columns, item=item, annotator=annotator, **value)
         (of_item, items), (by, annotators) = coded(table, item, "item"), coded(table, annotator, "annotator")
-        return cls(of_item, by, items, annotators)
+        return cls(of_item, by, items, annotators), table, name
 
     @classmethod
     def of_matrix(
@@ -351,10 +356,12 @@ class Entries(NamedTuple):
         who = {"annotator": self.annotators[self.annotator[row]]} if self.annotators.size else {}
         return place_of(item=self.items[self.item[row]], **who)
 
-    def kept(self, present: NDArray[np.bool_], duplicates: Duplicates) -> NDArray[np.int64]:
+    def kept(self, present: NDArray[np.bool_], duplicates: Duplicates, what: str) -> NDArray[np.int64]:
         """Rows that hold something, under a rule for repeated (item, annotator) pairs, in their given order."""
         one_of(duplicates, "duplicates", ("error", "keep", "first", "last"))
         rows = np.flatnonzero(present)
+        if rows.size == 0:
+            raise InputError(f"there is no {what}: every one is missing")
         pair = self.item[rows].astype(np.int64) * (self.annotators.size + 1) + self.annotator[rows]
         ordered = np.sort(pair)
         if duplicates == "keep" or not self.annotators.size or changes(ordered).all():

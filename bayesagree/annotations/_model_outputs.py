@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Places
+from bayesagree._types import Codes, Floats, Places
 from bayesagree.annotations._columns import (
     axis_names,
     cell_place,
@@ -114,15 +114,16 @@ def level_widths(levels: Floats) -> Floats:
 
 
 def in_cells(
-    cell: NDArray[np.int64], values: NDArray[Any], axes: Sequence[NDArray[Any]], empty: Any
+    codes: tuple[Codes, ...], values: NDArray[Any], axes: Sequence[NDArray[Any]], empty: Any
 ) -> NDArray[Any]:
-    """Return an array with values in some cells; refuse two values for one of them."""
+    """Return an array with values in the cells of these codes; refuse two values for one of them."""
+    cell = np.ravel_multi_index(codes, shape := tuple(axis.size for axis in axes))
     place = cell_place(**dict(zip(("model", "item", "label"), axes)))
     refuse(
         pd.Index(cell).duplicated(),
         lambda row: f"predictions for {place(cell[row])} are given twice; keep one row",
     )
-    array = np.full([axis.size for axis in axes], empty, values.dtype)
+    array = np.full(shape, empty, values.dtype)
     array.ravel()[cell] = values
     return array
 

@@ -1,17 +1,11 @@
-"""Words of tables: names of columns, words for no answer, spellings of one label, words for the winner of a pair."""
+"""Words of tables: names of columns, words for no answer, spellings of one label."""
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
-from bayesagree._types import Codes
-from bayesagree.annotations._columns import Table, column
-from bayesagree.errors import as_python, refuse, warn
+from bayesagree.errors import warn
 
 # Names of columns by what they hold; compared without case, spaces and underscores.
 NAMES = {
@@ -67,18 +61,15 @@ def named_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
     return list(found.values())
 
 
-def guesses(columns: Collection[Any], **roles: str | None) -> tuple[list[Any], list[str]]:
-    """Return the columns as `named_columns`, and a sentence for each that is taken by its name."""
+def guessed_columns(
+    columns: Collection[Any], note: Callable[[str], Any] = warn, **roles: str | None
+) -> list[Any]:
+    """Return the columns as `named_columns`, and note (by default warn of) those that are taken by their names."""
     found = named_columns(columns, **roles)
     named = zip(roles, found)
-    return found, [f"column {name!r} is taken for the {role}" for role, name in named if name != roles[role]]
-
-
-def guessed_columns(columns: Collection[Any], **roles: str | None) -> list[Any]:
-    """Return the columns as `named_columns`, and warn of those that are taken by their names."""
-    found, taken = guesses(columns, **roles)
+    taken = [f"column {name!r} is taken for the {role}" for role, name in named if name != roles[role]]
     if taken:
-        warn("; ".join(taken))
+        note("; ".join(taken))
     return found
 
 
@@ -129,47 +120,3 @@ def one_spelling(
     groups = similar(counts.keys() | listed, key)
     best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
     return {label: name for name, group in zip(best, groups) for label in group}
-
-
-FIRST, SECOND, TIE = range(3)
-# Words for the winner, beside the names of the two models.
-_SAID = ("left, model_a, first", "right, model_b, second", "tie, draw, both_bad, tie (bothbad)")
-WORDS = {word: outcome for outcome, words in enumerate(_SAID) for word in words.split(", ")}
-# Letters of the sides, where no model has such a name.
-LETTERS = {"A": FIRST, "a": FIRST, "B": SECOND, "b": SECOND}
-NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
-
-
-def outcomes_of(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
-    """Return who wins each row."""
-    given = column(table, name, "winner").to_list()
-    values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)
-    refuse(
-        values.isna(),
-        lambda row: f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row",
-    )
-    known = dict(zip(models.tolist(), range(models.size)))
-    words: dict[Any, int] = WORDS | ({} if known.keys() & LETTERS.keys() else LETTERS)
-    if models.dtype.kind not in "iuf" or values.isin([*words, *NUMBERS]).all():  # others are names of models
-        words |= NUMBERS
-    refuse(
-        values.isin(known.keys() & words.keys()),
-        lambda row: (
-            f"row {row}, column {name!r}: {values[row]!r} is the name of a model and a word for the winner; rename the "
-            "model"
-        ),
-    )
-    at = values.map(known).to_numpy(float)
-    outcome = np.select(
-        [at == sides[0], at == sides[1]], [FIRST, SECOND], values.map(words).fillna(-1).to_numpy(int)
-    )
-    refuse(
-        outcome < 0,
-        lambda row: (
-            f"row {row}: winner {values[row]!r} is neither of the models compared "
-            f"({', '.join(repr(as_python(models[side[row]])) for side in sides)}), nor a word "
-            "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
-            "0.5); correct the row"
-        ),
-    )
-    return outcome.astype(np.int32)

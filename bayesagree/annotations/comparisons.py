@@ -1,5 +1,6 @@
 """Comparisons: of two models one wins, or neither."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,21 +11,28 @@ from numpy.typing import NDArray
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import (
     Duplicates,
+    Table,
     coded,
     column,
     eager_frame,
     encode,
-    require_present,
     values_of,
 )
 from bayesagree.annotations._container import parts_met, rows_of
 from bayesagree.annotations._display import Displayed
-from bayesagree.annotations._words import SIDES, TIE, WINNERS, outcomes_of, sides_of
+from bayesagree.annotations._words import SIDES, WINNERS, sides_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.rankings import Rankings
-from bayesagree.errors import InputError, place_of, refuse
+from bayesagree.errors import InputError, as_python, place_of, refuse
 
 OUTCOMES = np.array(["left", "right", "tie"])
+FIRST, SECOND, TIE = range(3)
+# Words for the winner, beside the names of the two models.
+_SAID = ("left, model_a, first", "right, model_b, second", "tie, draw, both_bad, tie (bothbad)")
+WORDS = {word: outcome for outcome, words in enumerate(_SAID) for word in words.split(", ")}
+# Letters of the sides, where no model has such a name.
+LETTERS = {"A": FIRST, "a": FIRST, "B": SECOND, "b": SECOND}
+NUMBERS = {1.0: FIRST, 0.0: SECOND, 0.5: TIE}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,14 +112,12 @@ class Comparisons(Displayed):
             first, second = sides_of(table.columns) or SIDES[0]
         if winner == WINNERS[0]:
             winner = next((name for name in WINNERS if name in table.columns), winner)
-        sides = [values_of(column(table, name, role)) for name, role in ((first, "first"), (second, "second"))]
-        n_rows = len(table)
-        both = np.concatenate([np.asarray(side, dtype=object) for side in sides])
-        place = lambda row: f"row {row % n_rows}, column {(first, second)[row // n_rows]!r}"  # noqa: E731
-        codes, models = encode(both, "model", place=place)
+        names, n_rows = {first: "first", second: "second"}, len(table)
+        sides = [np.asarray(values_of(column(table, *role)), dtype=object) for role in names.items()]
+        place = lambda at: f"row {at % n_rows}, column {[*names][at // n_rows]!r}"  # noqa: E731
+        codes, models = encode(np.concatenate(sides), "model", place=place)
+        refuse(codes < 0, lambda at: f"{place(at)}: the model is missing; name it or drop the row")
         left, right = codes.reshape(2, n_rows)
-        for name, side in ((first, left), (second, right)):
-            require_present(side < 0, f"model in column {name!r}")
         refuse(
             left == right,
             lambda row: (
@@ -119,7 +125,7 @@ class Comparisons(Displayed):
                 "models; correct or drop the row"
             ),
         )
-        outcome = outcomes_of(table, winner, (left, right), models)
+        outcome = _outcomes(table, winner, (left, right), models)
         who, annotators = coded(table, annotator, "annotator")
         what, items = coded(table, item, "item")
         codes = left, right, who, what, outcome
@@ -236,3 +242,38 @@ class Comparisons(Displayed):
     def _component(self) -> NDArray[Any]:
         """Component of each model, shape (model,)."""
         return parts_met(np.append(self.first, self.second), np.tile(np.arange(self.n_comparisons), 2))
+
+
+def _outcomes(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
+    """Return who wins each row."""
+    given = column(table, name, "winner").to_list()
+    values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)
+    refuse(
+        values.isna(),
+        lambda row: f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row",
+    )
+    known = dict(zip(models.tolist(), range(models.size)))
+    words: dict[Any, int] = WORDS | ({} if known.keys() & LETTERS.keys() else LETTERS)
+    if models.dtype.kind not in "iuf" or values.isin([*words, *NUMBERS]).all():  # others are names of models
+        words |= NUMBERS
+    refuse(
+        values.isin(known.keys() & words.keys()),
+        lambda row: (
+            f"row {row}, column {name!r}: {values[row]!r} is the name of a model and a word for the winner; rename the "
+            "model"
+        ),
+    )
+    at = values.map(known).to_numpy(float)
+    outcome = np.select(
+        [at == sides[0], at == sides[1]], [FIRST, SECOND], values.map(words).fillna(-1).to_numpy(int)
+    )
+    refuse(
+        outcome < 0,
+        lambda row: (
+            f"row {row}: winner {values[row]!r} is neither of the models compared "
+            f"({', '.join(repr(as_python(models[side[row]])) for side in sides)}), nor a word "
+            "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
+            "0.5); correct the row"
+        ),
+    )
+    return outcome.astype(np.int32)

@@ -14,13 +14,11 @@ from bayesagree.annotations._columns import (
     Entries,
     cell_place,
     coded_labels,
-    eager_frame,
     float_values,
     label_column,
     matrix_axes,
 )
 from bayesagree.annotations._container import Categorical, Level, Values, are_numbers, rows_of, wide_frame
-from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
 from bayesagree.errors import InputError, SizeError, one_of, refuse
 
@@ -101,10 +99,8 @@ class Labels(Categorical, Values):
         >>> Labels.from_long(table, item="photo", annotator="worker").counts().tolist()
         [[1, 1], [1, 0]]
         """
-        table = eager_frame(frame)
-        item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
-        entries, given = Entries.of_table(table, item, annotator), label_column(table, label, labels, ordered)
-        return cls._of(entries, *given, f"column {label!r} holds missing values only", duplicates)
+        entries, table, label = Entries.of_table(frame, item, annotator, label=label)
+        return cls._of(entries, *label_column(table, label, labels, ordered), duplicates)
 
     @classmethod
     def from_matrix(
@@ -133,8 +129,7 @@ class Labels(Categorical, Values):
         [[1, 1], [1, 0]]
         """
         entries, cells = Entries.of_matrix(array, items, annotators)
-        given = coded_labels(cells, array, labels, ordered, entries.place)
-        return cls._of(entries, *given, "every cell of the matrix is missing")
+        return cls._of(entries, *coded_labels(cells, array, labels, ordered, entries.place))
 
     @classmethod
     def from_counts(
@@ -229,13 +224,10 @@ class Labels(Categorical, Values):
         label: Names,
         known: Names,
         ordered: bool | None,
-        nothing: str = "",
         duplicates: Duplicates = "error",
     ) -> Self:
         """Labels that were read, sorted; of unknown annotators they are counted."""
-        rows = entries.kept(label >= 0, duplicates)
-        if rows.size == 0:
-            raise InputError(f"there is no label: {nothing}")
+        rows = entries.kept(label >= 0, duplicates, "label")
         shape = (entries.items.size, entries.annotators.size, known.size)
         codes = entries.item[rows], entries.annotator[rows], label[rows]
         if not entries.annotators.size:

@@ -242,13 +242,12 @@ class Predictions(Categorical, Displayed):
         runs = None if split is None else Runs.of(models, split[1])
         item_codes, items = coded(table, item, "item")
         label_codes, known, _ = label_column(table, label, labels)
-        cell = model_codes.astype(np.int64) * items.size + item_codes
         if score is None:
-            hard = outputs.in_cells(cell, label_codes, (models, items), -1)
+            hard = outputs.in_cells((model_codes, item_codes), label_codes, (models, items), -1)
             return cls(models, items, known, None, hard, runs=runs)
         require_present(label_codes < 0, "label")
         axes, given = (models, items, known), float_column(table, score, "score")
-        array = outputs.in_cells(cell * known.size + label_codes, given, axes, np.nan)
+        array = outputs.in_cells((model_codes, item_codes, label_codes), given, axes, np.nan)
         outputs.check_scores(array, *axes, probabilities)
         return cls(*axes, array, None, runs=runs)
 

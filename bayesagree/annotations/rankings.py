@@ -14,7 +14,6 @@ from bayesagree.annotations._columns import (
     Entries,
     axis_names,
     changes,
-    eager_frame,
     encode,
     float_column,
     label_column,
@@ -22,7 +21,6 @@ from bayesagree.annotations._columns import (
     require_present,
 )
 from bayesagree.annotations._container import Categorical, Container, Level, rows_of
-from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
 from bayesagree.errors import InputError, as_python, place_of, refuse, say
@@ -192,9 +190,7 @@ class Rankings(Categorical, Container):
         >>> Rankings.from_long(table).block.tolist()
         [0, 0]
         """
-        table = eager_frame(frame)
-        item, annotator, label = guessed_columns(table.columns, item=item, annotator=annotator, label=label)
-        entries = Entries.of_table(table, item, annotator)
+        entries, table, label = Entries.of_table(frame, item, annotator, label=label)
         codes, known, _ = label_column(table, label, labels)
         require_present(codes < 0, "label")
         ranks = float_column(table, rank, "rank")

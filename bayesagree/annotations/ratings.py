@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from bayesagree._types import Floats
-from bayesagree.annotations._columns import Duplicates, Entries, eager_frame, float_column, float_values
+from bayesagree.annotations._columns import Duplicates, Entries, float_column, float_values
 from bayesagree.annotations._container import Level, Values, rows_of, wide_frame
-from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, refuse, say
 
 # Labels of an item by which side of a threshold its mean is on.
@@ -73,9 +72,7 @@ class Ratings(Values):
         >>> Ratings.from_long(table, scale=(1, 5), step=1).levels().tolist()
         [1, 4]
         """
-        table = eager_frame(frame)
-        item, annotator, rating = guessed_columns(table.columns, item=item, annotator=annotator, rating=rating)
-        entries = Entries.of_table(table, item, annotator)
+        entries, table, rating = Entries.of_table(frame, item, annotator, rating=rating)
         return cls._of(entries, float_column(table, rating, "rating"), scale, step, duplicates)
 
     @classmethod
@@ -115,9 +112,7 @@ class Ratings(Values):
         duplicates: Duplicates = "error",
     ) -> Self:
         low, high = checked_scale(scale, step)
-        rows = entries.kept(~np.isnan(rating), duplicates)
-        if rows.size == 0:
-            raise InputError("there is no rating: every one is missing")
+        rows = entries.kept(~np.isnan(rating), duplicates, "rating")
         rows = rows[np.lexsort((rating[rows], entries.annotator[rows], entries.item[rows]))]
         rating = rating[rows]
 

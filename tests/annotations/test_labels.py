@@ -130,7 +130,7 @@ def test_duplicates_by_every_rule() -> None:
     ("rows", "options", "message"),
     [
         (frame(item=[1, None, 2]), {}, "row 1: the item is missing"),
-        (frame(label=[None] * 3), {}, "there is no label: column 'label' holds missing values only"),
+        (frame(label=[None] * 3), {}, "there is no label: every one is missing"),
         (frame(), {"labels": ["x"]}, "row 1: label 'y' is not one of the 1 known ('x'); add it to labels=[...]"),
         (frame(label=[1, "a", 2]), {}, "label names mix number and text (1, 'a', 2); use one kind"),
         (frame(annotator=list("aaa")), {}, "item 1, annotator 'a': annotated more than once (1 repeated rows in all)"),

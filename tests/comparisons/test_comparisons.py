@@ -53,7 +53,7 @@ def test_components():
         ({"right": ["B", "B", "A"]}, {}, "row 1: model 'B' is compared with itself"),
         ({"winner": ["left", None, "tie"]}, {}, "row 1: the winner is missing.*drop the row"),
         ({"winner": ["left", "Z", "tie"]}, {}, "row 1: winner 'Z' is neither of the models compared .'B', 'C'"),
-        ({"left": [None, "B", "C"]}, {}, "row 0: the model in column 'left' is missing"),
+        ({"left": [None, "B", "C"]}, {}, "row 0, column 'left': the model is missing"),
         ({"left": ["tie", "B", "C"]}, {}, "'tie' is the name of a model and a word"),
         ({"who": ["ann", None, "bob"]}, {"annotator": "who"}, "row 1: the annotator is missing"),
     ],

@@ -99,7 +99,7 @@ def test_rankings_of_argilla(tmp_path):
     [
         ({"winner": "model_c"}, "battles.json.*row 0: winner 'model_c' is neither"),
         ({"model_b": "A"}, "row 0: model 'A' is compared with itself"),
-        ({"model_a": None}, "row 0: the model in column 'left' is missing"),
+        ({"model_a": None}, "row 0, column 'left': the model is missing"),
     ],
 )  # fmt: skip
 def test_broken_battles(tmp_path, change, message):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._columns import names_array
-from bayesagree.errors import InputError, one_of, say, shorten
+from bayesagree.errors import InputError, one_of, refuse, say, shorten
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import LISTS, Found, Kind, Wanted, in_levels, naming
 from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabulary
@@ -123,15 +123,16 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
     columns_of = {"label": name} | ({} if known is None else {"who": known})
     cells = {role: [_as_list(cell) or [None] for cell in table[of]] for role, of in columns_of.items()}
-    sizes = list(map(len, cells["label"]))
-    for row, (size, people) in enumerate(zip(sizes, cells.get("who", ()))):
-        if len(people) != size:
-            raise InputError(
-                f"row {row}: {size} annotations in {name!r} and {len(people)} annotators in {known!r}; they must be "
-                "parallel lists"
-            )
+    sizes = {role: np.array([*map(len, of)]) for role, of in cells.items()}
+    refuse(
+        sizes["label"] != sizes.get("who", sizes["label"]),
+        lambda row: (
+            f"row {row}: {sizes['label'][row]} annotations in {name!r} and {sizes['who'][row]} annotators in "
+            f"{known!r}; they must be parallel lists"
+        ),
+    )
     parts = {role: list(chain.from_iterable(of)) for role, of in cells.items()}
-    rows = pd.DataFrame({"item": np.repeat(_items(table, columns), sizes)} | parts)
+    rows = pd.DataFrame({"item": np.repeat(_items(table, columns), sizes["label"])} | parts)
     if known is None:
         found.notes.append("no column names the annotators: the votes per item are counted")
         return _long(rows, Columns(annotator=None), wanted._replace(kind="labels"), found)
