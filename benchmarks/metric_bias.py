@@ -25,7 +25,6 @@ METRICS = (
     "soft_brier",
     "total_variation",
     "jensen_shannon",
-    "entropy_calibration_error",
 )
 VOTES = 3
 DRAWINGS = {"chaosnli-snli": 40, "cifar10h": 20}

@@ -85,12 +85,11 @@ def page(record: MetricRecord) -> str:
         2 if record.two_labels else 3,
     )
     numeric = record.needs == "numbers"
-    low, high = record.bounds
     base, suffix = re.fullmatch(r"(.*?)(_macro|_micro|_weighted|\[{label}\])?", record.pattern).groups()
     source = SOURCES[base]
     how = rf"\text{{{AVERAGES[suffix]}}} " if suffix in AVERAGES else ""
     facts = {
-        "range": f"{low:g} to {high:g}, {direction(record)} is better",
+        "range": f"{source['range']}, {direction(record)} is better",
         "needs": f"{NEEDS[record.needs]} of the model"
         + (", in several runs" if record.runs else "")
         + (", ordered categories" if record.ordered else ""),

@@ -62,7 +62,7 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
             raise InputError(f"{name} looks at {metric.k} labels, but there are {n_labels}")
         if record.two_labels and n_labels != 2:
             others = f"{name}_macro, _micro, _weighted, or {name}[label] for one of them"
-            others = "roc_auc_ovr or roc_auc_ovo" if name == "roc_auc" else others
+            others = "roc_auc_ovr" if name == "roc_auc" else others
             raise InputError(
                 f"{name} takes the last of two labels as positive, but there are {n_labels}; use {others}"
             )

@@ -55,7 +55,7 @@ def score(
     predictions
         Models to score, on the same items and labels.
     metric
-        A name (`bayesagree.metrics.registry.METRICS` has all: ``"f1_macro"``, ``"recall[yes]"``, ``"roc_auc_ovo"``,
+        A name (`bayesagree.metrics.registry.METRICS` has all: ``"f1_macro"``, ``"recall[yes]"``, ``"roc_auc_ovr"``,
         ``"total_variation"``, ``"top_3_accuracy"``, ...; names and conventions are those of scikit-learn); a function
         (true labels, predicted labels) -> float, such as those of `sklearn.metrics`, called for every draw (take few);
         or a `UserMetric`, which states what a function takes and whether higher is better.

@@ -96,10 +96,10 @@ class MetricRecord:
         Whether the order of the categories matters.
     two_labels
         Whether it takes the last of two labels as positive.
-    bounds, higher_is_better
-        Range and direction.
+    higher_is_better
+        Direction.
     best
-        The best value, where it is neither end of the range.
+        The best value, where it is in the middle of the range.
     undefined
         Condition under which the metric is undefined (used in the NaN warning).
     default
@@ -120,7 +120,6 @@ class MetricRecord:
     needs: Needs = "labels"
     ordered: bool = False
     two_labels: bool = False
-    bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     best: float | None = None
     undefined: str = ""
@@ -165,7 +164,7 @@ TAKES = ("labels", "scores", "plausibilities")
 
 @dataclass(frozen=True)
 class UserMetric:
-    """A function as a metric: its arguments, direction and range.
+    """A function as a metric: its arguments and direction.
 
     Attributes
     ----------
@@ -177,14 +176,13 @@ class UserMetric:
         Which of these.
     name
         Of the result; by default that of the function.
-    higher_is_better, bounds
-        Direction and range. By default lower is better for names that end in ``_loss`` or ``_error``, as in
-        scikit-learn.
+    higher_is_better
+        By default lower is better for names that end in ``_loss`` or ``_error``, as in scikit-learn.
 
     Examples
     --------
     >>> from sklearn.metrics import mean_absolute_error
-    >>> loss = UserMetric(mean_absolute_error, bounds=(0, float("inf")))
+    >>> loss = UserMetric(mean_absolute_error)
     >>> loss.record().pattern, loss.record().higher_is_better
     ('mean_absolute_error', False)
     """
@@ -193,7 +191,6 @@ class UserMetric:
     takes: Literal["labels", "scores", "plausibilities"] = "labels"
     name: str | None = None
     higher_is_better: bool | None = None
-    bounds: tuple[float, float] = (float("-inf"), float("inf"))
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -247,7 +244,6 @@ class UserMetric:
             kind=Whole(self.values),
             against="plausibilities" if self.takes == "plausibilities" else "label",
             needs="labels" if self.takes == "labels" else "scores",
-            bounds=self.bounds,
             higher_is_better=not falls if self.higher_is_better is None else self.higher_is_better,
             undefined="the function returned NaN",
             by_user=True,
@@ -272,13 +268,7 @@ def imported_function(name: str) -> Callable[..., float] | UserMetric:
 
 
 def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats], Floats]) -> Sums:
-    return Sums(
-        _MOMENTS[pair], lambda n_labels, number: 5, lambda sums, total, number, label: score(sums / total)
-    )
-
-
-# One function for each pair: metrics of the same sums share them.
-_MOMENTS = {pair: values.moments(pair) for pair in (values.positions, values.centred)}
+    return Sums(values.moments(pair), lambda *at: 5, lambda sums, total, *named: score(sums / total))
 
 
 def _counts(score: Callable[..., Floats]) -> Sums:
@@ -307,22 +297,20 @@ _AVERAGES = {
     "_weighted": "a label, mean by the share of each true label",
     "[{label}]": "the label {label}",
 }
-INFINITY = float("inf")
-POSITIVE, CORRELATION, ANY = (0.0, INFINITY), (-1.0, 1.0), (-INFINITY, INFINITY)
 NO_ITEM = "no item has or is given the label that it divides by"
 CONSTANT = "all predictions, or all true numbers, are equal"
-ROOT = Sums(
-    values.squared, lambda n_labels, number: 1, lambda sums, total, number, label: np.sqrt(sums[0] / total)
-)
+ROOT = Sums(values.squared, lambda *at: 1, lambda sums, total, *named: np.sqrt(sums[0] / total))
 CALIBRATION = Sums(
     values.calibration_gaps,
     lambda n_labels, number: int(number),
-    lambda sums, total, number, label: np.abs(sums / total).sum(axis=0),
+    lambda sums, total, *named: np.abs(sums / total).sum(axis=0),
 )
 # Records of best labels in order, of whole distributions, and of numbers.
 Order = partial(MetricRecord, against="order", needs="scores", default=3)
-Distribution = partial(MetricRecord, against="plausibilities", needs="probabilities")
+Loss = partial(MetricRecord, higher_is_better=False)
+Distribution = partial(Loss, against="plausibilities", needs="probabilities")
 Number = partial(MetricRecord, against="number", needs="numbers")
+Error = partial(Number, higher_is_better=False)
 RECORDS = [
     Order("top_{}_accuracy", "top-{} accuracy",
         "share of items whose most plausible label is among the {k} best labels of the model", Mean(values.top)),
@@ -341,10 +329,8 @@ RECORDS = [
         Mean(values.pass_at), runs=True, default=1),
     MetricRecord("pass_hat_{}", "pass^{}", "probability that {k} runs of the model are all right",
         Mean(values.pass_hat), runs=True, default=1),
-    MetricRecord("flip_rate", "flip rate", "share of pairs of runs of the model that give an item different labels",
-        Mean(values.flips), runs=True, higher_is_better=False),
-    MetricRecord("majority_accuracy", "accuracy of the majority", "share of items whose true label most runs gave",
-        Mean(values.majority_right), runs=True),
+    Loss("flip_rate", "flip rate", "share of pairs of runs of the model that give an item different labels",
+        Mean(values.flips), runs=True),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",
         _counts(hard_labels.balanced_accuracy)),
     *_averaged("precision", "precision", "share of the items that are given {of} that have it"),
@@ -354,85 +340,70 @@ RECORDS = [
         number=float),
     MetricRecord("matthews_corrcoef", "Matthews correlation",
         "correlation of true and given labels; 0 where one of them is constant",
-        _counts(hard_labels.matthews_corrcoef), bounds=CORRELATION),
+        _counts(hard_labels.matthews_corrcoef)),
     MetricRecord("cohen_kappa", "Cohen's kappa", "agreement of true and given labels beyond chance",
-        _counts(hard_labels.cohen_kappa), bounds=CORRELATION,
-        undefined="all items have and are given one and the same label"),
-    MetricRecord("log_loss", "log loss", "minus the mean log probability of the true label, in nats",
-        Mean(values.of_true_label(values.log_losses)), needs="probabilities", bounds=(0.0, 36.04365338911715),
-        higher_is_better=False),
-    MetricRecord("brier", "Brier score",
+        _counts(hard_labels.cohen_kappa), undefined="all items have and are given one and the same label"),
+    Loss("log_loss", "log loss", "minus the mean log probability of the true label, in nats",
+        Mean(values.of_true_label(values.log_losses)), needs="probabilities"),
+    Loss("brier", "Brier score",
         "squared distance of the probabilities from the true label; half of it for two labels",
-        Mean(values.of_true_label(values.brier_losses)), needs="probabilities", bounds=(0.0, 2.0),
-        higher_is_better=False),
-    MetricRecord("expected_calibration_error_{}", "expected calibration error",
-        "mean distance of confidence and accuracy in {k} bins of confidence",
-        CALIBRATION, needs="probabilities", higher_is_better=False, default=10),
+        Mean(values.of_true_label(values.brier_losses)), needs="probabilities"),
+    Loss("expected_calibration_error_{}", "expected calibration error",
+        "mean distance of confidence and accuracy in {k} bins of confidence", CALIBRATION, needs="probabilities",
+        default=10),
     MetricRecord("roc_auc", "ROC AUC",
         "probability that an item with the last of two labels has the higher score for it",
-        Whole(curves.one_against_rest), needs="scores", two_labels=True, undefined="all items have the same label"),
+        Whole(curves.one_against_rest), needs="scores", two_labels=True,
+        undefined="all items have the same label"),
     MetricRecord("roc_auc_ovr", "ROC AUC, one against rest",
-        "mean over labels of the ROC AUC of the label against all others",
-        Whole(curves.one_against_rest), needs="scores", undefined="no item, or every item, has one of the labels"),
+        "mean over labels of the ROC AUC of the label against all others", Whole(curves.one_against_rest),
+        needs="scores", undefined="no item, or every item, has one of the labels"),
     MetricRecord("average_precision", "average precision",
         "mean precision at the places of the positive items; mean over labels where there are more than two",
         Whole(curves.average_precision), needs="scores", undefined="no item has one of the labels"),
-    MetricRecord("ordinal_mae", "mean absolute error of ordered labels",
+    Loss("ordinal_mae", "mean absolute error of ordered labels",
         "mean number of steps from the model's label to the true one",
-        Mean(values.of_true_label(values.distances)), ordered=True, bounds=POSITIVE, higher_is_better=False),
+        Mean(values.of_true_label(values.distances)), ordered=True),
     MetricRecord("within_one_accuracy", "accuracy within one",
         "share of items whose true label is the model's label or next to it",
         Mean(values.of_true_label(values.near)), ordered=True),
     MetricRecord("quadratic_kappa", "quadratic weighted kappa",
         "agreement of true and given labels beyond chance, a disagreement weighing its squared number of steps",
-        _moments(values.positions, values.concordance), ordered=True, bounds=CORRELATION,
+        _moments(values.positions, values.concordance), ordered=True,
         undefined="all items have and are given one and the same label"),
     MetricRecord("agreement", "agreement with an annotator",
         "probability that an annotator chosen at random gives the model's label",
         Mean(values.expected(values.hits)), "plausibilities"),
-    Distribution("cross_entropy", "cross-entropy", "minus the mean log probability of an annotator's label, in nats",
-        Mean(values.expected(values.surprises)), bounds=POSITIVE, higher_is_better=False),
-    Distribution("kl", "Kullback-Leibler divergence", "cross-entropy less the entropy of the plausibilities, in nats",
-        Mean(values.of_shares(values.kullback_leibler)), bounds=POSITIVE, higher_is_better=False),
+    Distribution("cross_entropy", "cross-entropy",
+        "minus the mean log probability of an annotator's label, in nats",
+        Mean(values.expected(values.log_losses))),
     Distribution("jensen_shannon", "Jensen-Shannon divergence",
         "mean Jensen-Shannon divergence of probabilities and plausibilities, in bits",
-        Mean(values.of_shares(values.jensen_shannon)), higher_is_better=False),
+        Mean(values.of_shares(values.jensen_shannon))),
     Distribution("total_variation", "total variation (DistCE)",
         "mean of half the sum of absolute differences of probabilities and plausibilities",
-        Mean(values.of_shares(values.total_variation)), higher_is_better=False),
-    Distribution("wasserstein", "Wasserstein distance",
-        "mean number of steps on the ordered labels that mass has to move",
-        Mean(values.of_shares(values.wasserstein)), ordered=True, bounds=POSITIVE, higher_is_better=False),
-    Distribution("entropy_calibration_error", "entropy calibration error (EntCE)",
-        "mean absolute difference of the entropies of probabilities and plausibilities, in nats",
-        Mean(values.entropy_gap), bounds=POSITIVE, higher_is_better=False),
-    Distribution("entropy_difference", "entropy difference (signed EntCE)",
-        "mean entropy of the probabilities less that of the plausibilities, in nats; below 0: overconfident",
-        Mean(values.entropy_difference), bounds=ANY),
+        Mean(values.of_shares(values.total_variation))),
     Distribution("soft_brier", "soft Brier score", "mean squared distance of probabilities and plausibilities",
-        Mean(values.of_shares(values.soft_brier)),
-        bounds=(0.0, 2.0), higher_is_better=False),
-    Number("mae", "mean absolute error",
-        "mean distance of the prediction from the true number, in units of the scale",
-        Mean(values.distance), bounds=POSITIVE, higher_is_better=False),
-    Number("rmse", "root mean square error",
-        "root of the mean squared distance of the prediction from the true number",
-        ROOT, bounds=POSITIVE, higher_is_better=False),
-    Number("bias", "bias", "mean of the prediction minus the true number; nearest to 0 is best",
-        Mean(values.difference), bounds=ANY, higher_is_better=False, best=0.0),
+        Mean(values.of_shares(values.soft_brier))),
+    Error("mae", "mean absolute error",
+        "mean distance of the prediction from the true number, in units of the scale", Mean(values.distance)),
+    Error("rmse", "root mean square error",
+        "root of the mean squared distance of the prediction from the true number", ROOT),
+    Error("bias", "bias", "mean of the prediction minus the true number; nearest to 0 is best",
+        Mean(values.difference), best=0.0),
     Number("pearson", "Pearson correlation", "linear correlation of predictions and true numbers over items",
-        _moments(values.centred, values.correlation), bounds=CORRELATION, undefined=CONSTANT),
+        _moments(values.centred, values.correlation), undefined=CONSTANT),
     Number("spearman", "Spearman correlation",
-        "correlation of the ranks of predictions and true numbers over items",
-        Whole(curves.spearman), bounds=CORRELATION, undefined=CONSTANT),
+        "correlation of the ranks of predictions and true numbers over items", Whole(curves.spearman),
+        undefined=CONSTANT),
     Number("concordance", "concordance",
         "Lin's concordance correlation: 1 where every prediction equals its true number",
-        _moments(values.centred, values.concordance), bounds=CORRELATION, undefined=CONSTANT),
-    Number("crps", "CRPS",
+        _moments(values.centred, values.concordance), undefined=CONSTANT),
+    Error("crps", "CRPS",
         "continuous ranked probability score of the predicted distribution; of one number its distance",
-        Mean(values.crps_of), bounds=POSITIVE, higher_is_better=False),
-    Number("interval_coverage_{}", "coverage of {} % intervals",
+        Mean(values.crps_of)),
+    Error("interval_coverage_{}", "coverage of {} % intervals",
         "share of items whose true number is inside the central {k} % interval of the model; {k} % is best",
-        Mean(values.covered), higher_is_better=False, best=0.9, default=90),
+        Mean(values.covered), best=0.9, default=90),
 ]  # fmt: skip
 METRICS = {record.pattern: record for record in RECORDS}

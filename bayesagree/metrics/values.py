@@ -5,7 +5,7 @@ the number in their name, and returns values of shape (item, sample).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -93,11 +93,6 @@ class Drawn:
         return np.asarray(self.block.plausibility)
 
     @cached_property
-    def entropy(self) -> Floats:
-        """Entropies of the plausibilities in nats, shape (item, sample)."""
-        return np.stack([sp.special.entr(shares).sum(axis=1) for shares in self.shares])
-
-    @cached_property
     def number(self) -> Floats:
         """The true number of each draw, shape (item, sample)."""
         return np.asarray(self.block.number)
@@ -137,24 +132,12 @@ def pass_hat(drawn: Drawn, given: Given, k: int) -> Floats:
     return (sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
 
 
-def runs_given(given: Given) -> NDArray[Any]:
-    """Return how many runs of the model gave each label, shape (item, label)."""
-    return np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
-
-
 def flips(drawn: Drawn, given: Given) -> Floats:
     """Share of pairs of runs that gave different labels."""
-    n, number = len(given.runs), runs_given(given)
+    n = len(given.runs)
+    number = np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
     rate = 1 - (number * (number - 1)).sum(axis=1) / (n * (n - 1))
     return np.broadcast_to(rate[:, None], drawn.label.shape)
-
-
-def majority_right(drawn: Drawn, given: Given) -> Floats:
-    """Whether the label that most runs gave is the true one; labels that tie share the item."""
-    number = runs_given(given)
-    most = (number == number.max(axis=1, keepdims=True)) & (number > 0)
-    share = most / np.maximum(most.sum(axis=1, keepdims=True), 1)
-    return np.take_along_axis(share, drawn.label.astype(np.intp), axis=1)
 
 
 def places(drawn: Drawn, given: Given, k: int) -> NDArray[np.int16]:
@@ -201,11 +184,6 @@ def log_losses(given: Given) -> Floats:
     return -np.log(np.clip(given.scores, SMALLEST, 1 - SMALLEST))
 
 
-def surprises(given: Given) -> Floats:
-    """Minus the log probability of each label, which may be 1."""
-    return -np.log(np.clip(given.scores, SMALLEST, 1.0))
-
-
 def brier_losses(given: Given) -> Floats:
     """Squared distance of the probabilities from each label; half of it for two labels, as in scikit-learn."""
     distance = (given.scores**2).sum(axis=-1, keepdims=True) - 2 * given.scores + 1
@@ -240,46 +218,26 @@ def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
     return truth, np.where(hard < 0, np.where(truth > 0, -end, end), hard - end)
 
 
-# Distributions, item by item: probabilities p (label,), plausibilities q (sample, label), their entropies (sample,).
+# Distributions, item by item: probabilities p (label,), plausibilities q (sample, label).
 
 
-def of_shares(term: Callable[[Floats, Floats, Floats], Floats]) -> Callable[[Drawn, Given], Floats]:
+def of_shares(term: Callable[[Floats, Floats], Floats]) -> Callable[[Drawn, Given], Floats]:
     """Compare the distributions of every item."""
-    return lambda drawn, given: np.stack([term(*one) for one in zip(given.scores, drawn.shares, drawn.entropy)])
+    return lambda drawn, given: np.stack([term(p, q) for p, q in zip(given.scores, drawn.shares)])
 
 
-def kullback_leibler(p: Floats, q: Floats, entropy: Floats) -> Floats:
-    """Cross-entropy less the entropy of the plausibilities."""
-    return -q @ np.log(np.clip(p, SMALLEST, 1.0)) - entropy
-
-
-def jensen_shannon(p: Floats, q: Floats, entropy: Floats) -> Floats:
+def jensen_shannon(p: Floats, q: Floats) -> Floats:
     """Entropy of the middle beyond the mean of both entropies, in bits."""
-    middle = sp.special.entr((p + q) / 2).sum(axis=1)
-    return np.maximum(middle - (sp.special.entr(p).sum() + entropy) / 2, 0.0) / np.log(2)
+    of_middle, of_p, of_q = (sp.special.entr(of).sum(axis=-1) for of in ((p + q) / 2, p, q))
+    return np.maximum(of_middle - (of_p + of_q) / 2, 0.0) / np.log(2)
 
 
-def total_variation(p: Floats, q: Floats, entropy: Floats) -> Floats:
+def total_variation(p: Floats, q: Floats) -> Floats:
     """Half of the sum of absolute differences."""
     return np.abs(p - q).sum(axis=1) / 2
 
 
-def wasserstein(p: Floats, q: Floats, entropy: Floats) -> Floats:
-    """Steps on the ordered labels that mass has to move."""
-    return np.abs(np.cumsum(p - q, axis=1)[:, :-1]).sum(axis=1)
-
-
-def entropy_difference(drawn: Drawn, given: Given) -> Floats:
-    """Entropy of the probabilities less that of the plausibilities."""
-    return sp.special.entr(given.scores).sum(axis=1)[:, None] - drawn.entropy
-
-
-def entropy_gap(drawn: Drawn, given: Given) -> Floats:
-    """Its absolute value."""
-    return np.abs(entropy_difference(drawn, given))
-
-
-def soft_brier(p: Floats, q: Floats, entropy: Floats) -> Floats:
+def soft_brier(p: Floats, q: Floats) -> Floats:
     """Squared distance."""
     return ((p - q) ** 2).sum(axis=1)
 
@@ -360,8 +318,9 @@ def squared(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Float
     return weighted_sum(difference(drawn, given) ** 2, weights)[None]
 
 
+@cache
 def moments(pair: Callable[[Drawn, Given], tuple[Floats, Floats]]) -> Callable[..., Floats]:
-    """Sum two values of every item, their squares and their product."""
+    """Sum two values of every item, their squares and their product: one function of a pair, which metrics share."""
 
     def add(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
         x, y = np.broadcast_arrays(*pair(drawn, given))
@@ -372,19 +331,13 @@ def moments(pair: Callable[[Drawn, Given], tuple[Floats, Floats]]) -> Callable[.
 
 def confusion(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
     """Count, for each label, the items that have it and are given it, have it, and are given it."""
-    plain, n_labels, each = (
-        weights is None,
-        drawn.n_labels,
-        np.ones(drawn.label.shape) if weights is None else weights,
-    )
+    each = np.ones(drawn.label.shape) if weights is None else weights
     if (true := drawn.of_label.get(id(weights))) is None:
-        true, every = np.zeros((n_labels, each.shape[1])), np.arange(each.shape[1])
+        true = drawn.of_label[id(weights)] = np.zeros((drawn.n_labels, each.shape[1]))
         for place, weight in zip(drawn.label, each):
-            true[place, every] += weight
-        drawn.of_label[id(weights)] = true
-    hit = right(drawn, given)
-    both = by_group(given.hard, hit if plain else hit * each, n_labels)
-    return np.concatenate([both, true, by_group(given.hard, each, n_labels)])
+            true[place, np.arange(weight.size)] += weight
+    hit, had = (by_group(given.hard, of, drawn.n_labels) for of in (right(drawn, given) * each, each))
+    return np.concatenate([hit, true, had])
 
 
 def calibration_gaps(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:

@@ -39,7 +39,7 @@ def test_it_is_score_on_the_same_draws(case):
 def test_dawid_skene_is_scored_on_the_draws_of_the_chosen_variant(case, variant):
     labels, models = case
     how = {"variant": variant, "draws": 15, "chains": 2, "random_seed": 5}
-    names = ["f1_macro", "kl"]
+    names = ["f1_macro", "jensen_shannon"]
     tree = evaluate(labels, models, plausibility="dawid_skene", metrics=names, truth_is="sampled", **how)
     truth = dawid_skene(labels, **how)
     made, drawn = settings_of(tree), settings_of(truth)

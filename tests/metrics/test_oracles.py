@@ -101,11 +101,6 @@ def averaged(base: str, ending: str) -> Oracle:
     return hard(value)
 
 
-def entropy(p: np.ndarray) -> np.ndarray:
-    """Return entropies in nats."""
-    return stats.entropy(p, axis=-1)
-
-
 def concordance(m: np.ndarray, y: np.ndarray) -> float:
     """Lin's coefficient from covariances."""
     return 2 * np.cov(m, y, ddof=0)[0, 1] / (m.var() + y.var() + (m.mean() - y.mean()) ** 2)
@@ -149,14 +144,8 @@ ORACLES: dict[str, Oracle] = {
     "average_precision": curve(lambda t, p: sk.average_precision_score(np.eye(p.shape[1])[t], p, average="macro")),
     "agreement": lambda q, p: q[np.arange(len(q)), p.argmax(axis=1)].mean(),
     "cross_entropy": lambda q, p: -(q * np.log(p)).sum(axis=1).mean(),
-    "kl": lambda q, p: stats.entropy(q, p, axis=1).mean(),
     "jensen_shannon": lambda q, p: (jensenshannon(q, p, base=2, axis=1) ** 2).mean(),
     "total_variation": lambda q, p: np.abs(q - p).sum(axis=1).mean() / 2,
-    "wasserstein": lambda q, p: np.mean(
-        [stats.wasserstein_distance(range(q.shape[1]), range(q.shape[1]), a, b) for a, b in zip(q, p)]
-    ),
-    "entropy_calibration_error": lambda q, p: np.abs(entropy(p) - entropy(q)).mean(),
-    "entropy_difference": lambda q, p: (entropy(p) - entropy(q)).mean(),
     "soft_brier": lambda q, p: ((q - p) ** 2).sum(axis=1).mean(),
     "mae": points(sk.mean_absolute_error),
     "rmse": points(sk.root_mean_squared_error),
