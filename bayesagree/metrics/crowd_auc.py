@@ -8,16 +8,18 @@ sgt     each annotator's own            the labels of each annotator, averaged b
 pgt     a probability per item          the smoothed share of positive labels (`concordance`)
 ======  ==============================  =====================================================================
 
+Of more than two labels each has an area of its own, against all others together.
+
 Source: Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
-data, section 3. More than two labels: Hand and Till, A simple generalisation of the area under the ROC curve (2001).
+data, section 3.
 """
 
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
@@ -28,14 +30,23 @@ from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 
 AucMethod = Literal["dgt", "sgt", "pgt"]
-Multiclass = Literal["one_vs_rest", "hand_till"]
 VoteTies = Literal["random", "exclude"]
 
 
-def label_scores(predictions: Predictions) -> Floats:
-    """Return the score of each label, shape (label, model, item); hard labels become 0 and 1."""
+def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, NDArray[Any], Floats]:
+    """Read labels and models, and return them with the score of each label for the labelled items.
+
+    Scores have shape (label, model, item); hard labels become 0 and 1.
+    """
+    labels = as_annotations(labels, (Labels,), "labels")
+    predictions = as_predictions(predictions, labels)
+    if labels.has_repeats:
+        raise InputError(
+            "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
+        )
+    predictions = predictions.on_items(labels.items).aligned(labels.items, labels.categories)
     if predictions.scores is not None:
-        return np.moveaxis(predictions.scores, -1, 0).astype(np.float64)
+        return labels, predictions.models, np.moveaxis(predictions.scores, -1, 0).astype(np.float64)
     hard = predictions.hard_labels()
     if (hard < 0).any():
         model, item = (int(i) for i in np.argwhere(hard < 0)[0])
@@ -43,23 +54,27 @@ def label_scores(predictions: Predictions) -> Floats:
             f"model {as_python(predictions.models[model])!r} gave item {as_python(predictions.items[item])!r} no label "
             f"({int((hard < 0).sum())} such gaps in all); the AUC needs a score or a label for every item"
         )
-    return (hard == np.arange(predictions.categories.size)[:, None, None]).astype(np.float64)
+    return (
+        labels,
+        predictions.models,
+        (hard == np.arange(labels.categories.size)[:, None, None]).astype(np.float64),
+    )
 
 
 def auc(
     labels: Labels,
     predictions: Predictions,
     *,
-    multiclass: Multiclass | None = None,
     method: AucMethod = "pgt",
     prior: float = 0.5,
     ties: VoteTies = "random",
     random_seed: Seed = None,
 ) -> xr.DataArray:
-    """Compute the area under the curve (AUC) of each model from crowd labels; the last label is the positive one.
+    """Compute the area under the curve (AUC) of each model from crowd labels.
 
     The AUC is the probability that a model scores a positive item above a negative one, equal scores counting one
-    half. Scores are those of the positive label; hard labels count as scores 0 and 1.
+    half. The last of two labels is the positive one; of more than two each is in turn, against all others together.
+    Scores are those of the positive label; hard labels count as scores 0 and 1.
 
     Parameters
     ----------
@@ -67,11 +82,6 @@ def auc(
         Crowd labels, at most one per item and annotator.
     predictions
         Models; items that nobody labelled have no part.
-    multiclass
-        For more than two labels. ``"one_vs_rest"``: the AUC of each label against all others together.
-        ``"hand_till"``: Hand and Till's M, the mean over pairs of labels of the AUC of k against l by the score of k,
-        and of l against k by the score of l, on the annotations of k or l; a pair that no model can be compared
-        on has no part in the mean (a warning names it). "dgt" votes among all labels first.
     method
         Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.
     prior
@@ -85,12 +95,12 @@ def auc(
     Returns
     -------
     DataArray
-        AUC with dim (model,), with "one_vs_rest" (model, category), NaN where it does not exist.
+        AUC with dim (model,), of more than two labels (model, category), NaN where it does not exist.
 
     Raises
     ------
     InputError
-        More than two labels without `multiclass`, repeated annotations, other items, unknown annotators for "sgt".
+        Repeated annotations, other items, unknown annotators for "sgt".
 
     Warns
     -----
@@ -106,66 +116,40 @@ def auc(
     0.833
     >>> labels = Labels.from_counts([[3, 0, 0], [0, 3, 0], [0, 1, 2]], labels=["a", "b", "c"])
     >>> predictions = Predictions.from_labels({"A": ["a", "b", "b"]}, labels=["a", "b", "c"])
-    >>> auc(labels, predictions, multiclass="one_vs_rest").round(3).values.tolist()
+    >>> auc(labels, predictions).round(3).values.tolist()
     [[1.0, 0.833, 0.5]]
-    >>> auc(labels, predictions, multiclass="hand_till").round(3).item()
-    0.694
 
     References
     ----------
     Urkullu, Perez, Calvo, algorithms 1 (dgt), 2 (sgt) and 3 (pgt).
     """
-    labels = as_annotations(labels, (Labels,), "labels")
-    predictions = as_predictions(predictions, labels)
+    labels, models, scores = crowd_scores(labels, predictions)
     one_of(method, "method", ("dgt", "sgt", "pgt"))
     one_of(ties, "ties", ("random", "exclude"))
-    prior, n_labels = positive(prior, "prior", zero=True), labels.categories.size
-    if multiclass is not None:
-        one_of(multiclass, "multiclass", ("one_vs_rest", "hand_till"))
-    elif n_labels != 2:
-        raise InputError(
-            f"auc without multiclass= needs two labels, got {n_labels} ({shorten(labels.categories)}); "
-            "pass multiclass='one_vs_rest' or 'hand_till'"
-        )
-    if labels.has_repeats:
-        raise InputError(
-            "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
-        )
+    prior = positive(prior, "prior", zero=True)
     if not labels.annotators_known and method == "sgt":
         raise InputError("method='sgt' needs to know who gave each label; these labels are counts")
     columns = {"item": labels.item_index, "annotator": labels.annotator_index}
     crowd = pd.DataFrame(columns | {"label": labels.label_index, "times": labels.count})
     if method == "dgt":
         crowd, prior = _majority(labels, ties, random_seed), 0.0
-    scores = label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))
-
     _warn_of_uninformative(labels, crowd, method, kept=method == "pgt" and prior > 0)
 
-    def against(k: int, some: pd.DataFrame = crowd) -> Floats:
+    def against(k: int) -> Floats:
         if method == "sgt":
-            who, given = some["annotator"].to_numpy(), some["label"].to_numpy() == k
-            return ScoreOrder(scores[k]).by_annotator(some["item"].to_numpy(), who, given)
-        return _by_share(some, k, scores[k], prior, every=some is crowd)
+            who, given = crowd["annotator"].to_numpy(), crowd["label"].to_numpy() == k
+            return ScoreOrder(scores[k]).by_annotator(crowd["item"].to_numpy(), who, given)
+        return _by_share(crowd, k, scores[k], prior)
 
-    names = [as_python(name) for name in labels.categories]
-    if multiclass == "hand_till":
-        pairs = {pair: crowd.loc[crowd["label"].isin(pair)] for pair in combinations(range(n_labels), 2)}
-        areas = {
-            tuple(names[k] for k in pair): np.mean([against(k, some) for k in pair], axis=0)
-            for pair, some in pairs.items()
-        }
-    elif multiclass == "one_vs_rest":
-        areas = {name: against(k) for k, name in enumerate(names)}
-    else:
-        areas = {None: against(n_labels - 1)}
-    if missing := [key for key, values in areas.items() if np.isnan(values).any()]:
-        where = "" if missing == [None] else f" for the labels {shorten(missing)}"
+    if (names := labels.categories).size == 2:
+        names = names[1:]
+    table = np.stack([against(k) for k in range(labels.categories.size)[-names.size :]], axis=1)
+    if (missing := np.isnan(table).any(axis=0)).any():
+        where = "" if names.size == 1 else f" for the labels {shorten(names[missing])}"
         warn(f"no AUC{where}: nobody used both labels, or no items or annotators differ")
-    table, coords = np.stack([*areas.values()], axis=1), {"model": predictions.models}
-    if multiclass == "one_vs_rest":
-        coords |= {"category": labels.categories}
-        return xr.DataArray(table, coords, ("model", "category"), "auc", {"method": method})
-    return xr.DataArray(pd.DataFrame(table).mean(axis=1), coords, ("model",), "auc", {"method": method})
+    coords = {"model": models, "category": names}
+    found = xr.DataArray(table, coords, ("model", "category"), "auc", {"method": method})
+    return found if names.size > 1 else found.isel(category=0, drop=True)
 
 
 def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> pd.DataFrame:
@@ -179,18 +163,15 @@ def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> pd.DataFrame
     return pd.DataFrame({"item": decided, "annotator": -1, "label": winner[decided], "times": 1})
 
 
-def _by_share(crowd: pd.DataFrame, label: int, scores: Floats, prior: float, *, every: bool) -> Floats:
-    """Compare scores (model, item) with the share of a label among those of an item, smoothed by the prior.
-
-    Items without labels have the share of the prior where `every` item counts.
-    """
+def _by_share(crowd: pd.DataFrame, label: int, scores: Floats, prior: float) -> Floats:
+    """Compare scores (model, item) with the share of a label among those of an item, smoothed by the prior."""
     item, times, n_items = crowd["item"], crowd["times"], scores.shape[1]
     total = np.bincount(item, times, n_items)
     n_positive = np.bincount(item, times * (crowd["label"] == label), n_items)
     if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels
         return np.full(len(scores), np.nan)
     mass = total + 2 * prior
-    used = np.flatnonzero((mass if every else total) > 0)
+    used = np.flatnonzero(mass > 0)
     return ScoreOrder(scores[:, used]).graded((n_positive[used] + prior) / mass[used])
 
 

@@ -14,9 +14,8 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
-from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder, ratio
-from bayesagree.metrics.crowd_auc import label_scores
+from bayesagree.metrics.crowd_auc import crowd_scores
 
 DRAWS_PER_BLOCK = 64
 # A block holds at most so many (draw, item) cells.
@@ -91,21 +90,13 @@ def auc_posterior(
     ----------
     Rubin: The Bayesian bootstrap (1981); Ferguson: A Bayesian analysis of some nonparametric problems (1973), https://doi.org/10.1214/aos/1176342360.
     """
-    labels = as_annotations(labels, (Labels,), "labels")
-    predictions = as_predictions(predictions, labels)
+    labels, models, scores = crowd_scores(labels, predictions)
     if labels.categories.size != 2:
         raise InputError(
             f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})"
         )
-    if labels.has_repeats:
-        raise InputError(
-            "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
-        )
-    order = ScoreOrder(
-        label_scores(predictions.on_items(labels.items).aligned(labels.items, labels.categories))[-1]
-    )
     draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
-    work = partial(_against_labels, order, labels.counts())
+    work = partial(_against_labels, ScoreOrder(scores[-1]), labels.counts())
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
     streams = block_generators(random_seed, len(blocks))
@@ -117,7 +108,7 @@ def auc_posterior(
     posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}
     posterior["ceiling"] = (("chain", "draw"), table[..., -1])
     how: Any = {"model": "auc", "engine": "exact", "random_seed": random_seed}
-    return result_tree({"posterior": posterior}, {"model": predictions.models}, settings={}, **how)
+    return result_tree({"posterior": posterior}, {"model": models}, settings={}, **how)
 
 
 def _against_labels(

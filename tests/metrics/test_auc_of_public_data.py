@@ -35,10 +35,7 @@ def swap_error(areas, gold):
 )
 def test_ranking_models_without_gold(name, dgt_at_most, pgt_within):
     dataset = load(name)
-    gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", random_seed=0, multiclass="one_vs_rest")
-    dgt, pgt = (
-        auc(dataset.annotations, dataset.predictions, method=m, random_seed=1, multiclass="one_vs_rest")
-        for m in ("dgt", "pgt")
-    )
+    gold = auc(gold_labels(dataset), dataset.predictions, method="dgt", random_seed=0)
+    dgt, pgt = (auc(dataset.annotations, dataset.predictions, method=m, random_seed=1) for m in ("dgt", "pgt"))
     assert swap_error(dgt, gold) <= dgt_at_most
     assert pgt_within[0] <= swap_error(pgt, gold) <= pgt_within[1]

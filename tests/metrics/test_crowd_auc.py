@@ -1,7 +1,5 @@
 """DGT, SGT, PGT and their multi-label forms against a plain reading of the paper's algorithms."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -83,7 +81,7 @@ def three_labels():
 def test_one_vs_rest_is_auc_of_relabelled_annotations():
     labels, predictions, matrix, scores = three_labels()
     for method in ("sgt", "pgt"):
-        found = auc(labels, predictions, method=method, multiclass="one_vs_rest")
+        found = auc(labels, predictions, method=method)
         for k in range(3):
             binary = Labels.from_matrix(np.where(np.isnan(matrix), np.nan, matrix == k))
             pairs = {m: np.stack([-s[:, k], s[:, k]], axis=-1) for m, s in zip("AB", scores)}
@@ -91,26 +89,13 @@ def test_one_vs_rest_is_auc_of_relabelled_annotations():
             np.testing.assert_allclose(found.sel(category=k), expected, rtol=1e-12)
 
 
-def test_hand_till_is_the_mean_over_pairs():
-    labels, predictions, matrix, scores = three_labels()
-    found, areas = auc(labels, predictions, multiclass="hand_till"), []
-    for k, m in combinations(range(3), 2):
-        of_k, of_m = (matrix == k).sum(axis=1), (matrix == m).sum(axis=1)
-        here = of_k + of_m > 0
-        share = ((of_k + 0.5) / (of_k + of_m + 1))[here]
-        areas += [concordance(scores[:, here, k], share), concordance(scores[:, here, m], -share)]
-    np.testing.assert_allclose(found, np.mean(areas, axis=0), rtol=1e-12)
-
-
-def test_hand_till_of_known_labels_equals_sklearn():
+def test_known_labels_equal_sklearn():
     rng = np.random.default_rng(3)
     truth, scores = rng.integers(0, 4, 200), rng.dirichlet(np.ones(4), 200)
     labels = Labels.from_matrix(truth[:, None], labels=range(4))
     predictions = Predictions.from_scores({"A": scores})
     for method in ("dgt", "sgt"):
-        found = auc(labels, predictions, method=method, random_seed=0, multiclass="hand_till")
-        assert found.item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovo"), abs=1e-12)
-        found = auc(labels, predictions, method=method, random_seed=0, multiclass="one_vs_rest")
+        found = auc(labels, predictions, method=method, random_seed=0)
         assert found.mean().item() == pytest.approx(roc_auc_score(truth, scores, multi_class="ovr"), abs=1e-12)
 
 
