@@ -62,15 +62,11 @@ def crowd(
     n_labels=3,
     accuracy=0.7,
     copying=0.0,
-    pair=0.0,
     guessing=0.0,
     n_annotators=10,
     per_item=5,
 ):
-    """Simulate annotators of one true label who copy the first one of the item, or guess; return labels and truth.
-
-    With chance `pair` the second annotator of the crowd copies the first one, where both label an item.
-    """
+    """Simulate annotators of one true label who copy the first one of the item, or guess; return labels and truth."""
     truth = rng.integers(0, n_labels, n_items)
     guesser = rng.random(n_annotators) < guessing
     matrix = np.full((n_items, n_annotators), -1)
@@ -80,9 +76,6 @@ def crowd(
             right = rng.random() < (1 / n_labels if guesser[j] else accuracy)
             own = truth[i] if right else (truth[i] + rng.integers(1, n_labels)) % n_labels
             matrix[i, j] = matrix[i, who[0]] if place and rng.random() < copying else own
-    if pair:
-        both = (matrix[:, 0] >= 0) & (matrix[:, 1] >= 0) & (rng.random(n_items) < pair)
-        matrix[both, 1] = matrix[both, 0]
     named = np.where(matrix < 0, None, matrix.astype(object))
     return Labels.from_matrix(named, labels=list(range(n_labels))), truth
 
@@ -283,11 +276,6 @@ def copying(chance):
     return lambda random_seed, **size: crowd(np.random.default_rng(random_seed), copying=chance, **size)[0]
 
 
-def pair(chance):
-    """The second annotator of the crowd copies the first one with this chance."""
-    return lambda random_seed, **size: crowd(np.random.default_rng(random_seed), pair=chance, **size)[0]
-
-
 def ambiguous(random_seed, *, n_items, n_annotators, per_item):
     """Items have plausible labels instead of one true one, Dirichlet(1/3, 1/3, 1/3), and everybody reads their own."""
     return simulate.crowd_labels(
@@ -305,8 +293,6 @@ CROWDS = {
     "copy another, one in five": copying(0.2),
     "copy another, two in five": copying(0.4),
     "copy another, seven in ten": copying(0.7),
-    "one pair copies, half": pair(0.5),
-    "one pair copies, nine in ten": pair(0.9),
     "read ambiguous items differently": ambiguous,
 }
 FEW = ("independent", "copy another, two in five", "copy another, seven in ten")
@@ -350,14 +336,10 @@ def check() -> Iterator[str]:
         f"Share of {REPLICATIONS} simulated sets with p < {ALARM:g}, per statistic of `agreement_check`. A check that "
         "is silent where this is far below 1 says nothing.\n"
     )
-    yield (
-        "| annotators | size | mean fires | variance fires | histogram fires | pair fires |\n"
-        + "| --- " * 6
-        + "|"
-    )
+    yield "| annotators | size | mean fires | variance fires | histogram fires |\n" + "| --- " * 5 + "|"
     for who, n_annotators, per_item in [*((who, 10, 5) for who in CROWDS), *((who, 5, 3) for who in FEW)]:
         for n_items in SIZES:
-            fires = np.zeros(4)
+            fires = np.zeros(3)
             for random_seed in range(REPLICATIONS):
                 labels = CROWDS[who](random_seed, n_items=n_items, n_annotators=n_annotators, per_item=per_item)
                 tree = dawid_skene(labels, variant="full", draws=100, chains=2, random_seed=random_seed)

@@ -5,7 +5,6 @@ labelled by a combiner trained on the others; the remaining items by one trained
 """
 
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -58,7 +57,7 @@ def best_threshold(counts: NDArray[np.int64], truth: NDArray[np.int64], metric: 
 
 def supervised(systems: Systems, *, by: str, random_seed: Seed = None) -> LabelCodes:
     """Combine by a classifier of `FITS`; of missing labels all indicators are zero."""
-    return _cross_fitted(systems, one_hot(systems), partial(FITS[by], systems), random_seed)
+    return _cross_fitted(systems, one_hot(systems), FITS[by], random_seed)
 
 
 def one_hot(systems: Systems) -> NDArray[np.float64]:
@@ -74,20 +73,10 @@ def crowd_of(systems: Systems) -> LabelCodes:
     return systems.crowd
 
 
-def _naive_bayes(systems: Systems, features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
-    """Take one pseudo-count per label."""
-    n_models, n_labels = systems.predicted.shape[0], systems.n_labels
-    true = np.eye(n_labels)[crowd]
-    counts = (true.T @ features).reshape(n_labels, n_models, n_labels) + 1
-    log_confusion = np.log(counts / counts.sum(axis=2, keepdims=True)).reshape(n_labels, -1)
-    log_prior = np.log(true.sum(axis=0) + 1)
-    return lambda others: (others @ log_confusion.T + log_prior).argmax(axis=1)
-
-
-def _by_sklearn(module: str, name: str, **options: Any) -> Callable[[Systems, Any, Any], Labelling]:
+def _by_sklearn(module: str, name: str, **options: Any) -> Fit:
     """Wrap a scikit-learn classifier; a fold whose crowd knows one label only gets that label."""
 
-    def fit(systems: Systems, features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
+    def fit(features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
         if np.ptp(crowd) == 0:
             return lambda others: np.full(others.shape[0], crowd[0])
         return getattr(import_module(f"sklearn.{module}"), name)(**options).fit(features, crowd).predict
@@ -97,7 +86,8 @@ def _by_sklearn(module: str, name: str, **options: Any) -> Callable[[Systems, An
 
 # Classifiers of the systems' labels; AdaBoost is over decision stumps.
 FITS = {
-    "naive_bayes": _naive_bayes,
+    # One pseudo-count for each label of each system.
+    "naive_bayes": _by_sklearn("naive_bayes", "MultinomialNB"),
     "svm": _by_sklearn("svm", "LinearSVC", dual="auto"),
     # A weak ridge keeps the coefficients finite where labels separate.
     "glm": _by_sklearn("linear_model", "LogisticRegression", C=100, max_iter=1000),

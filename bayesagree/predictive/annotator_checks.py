@@ -39,8 +39,6 @@ PULL = 1 / 16
 FEW = 10
 # The histogram of the share of agreeing pairs has cells of a twentieth: exact up to five annotations per item.
 SHARES = 20
-# Of more pairs of annotators those with most items in common are compared.
-MOST_PAIRS = 10_000
 
 
 def annotator_table(result: xr.DataTree) -> pd.DataFrame:
@@ -144,8 +142,8 @@ def agreement_check(
 
     Posterior predictive check: for posterior draws the labels are drawn again for the same (item, annotator) pairs.
     Compared are the share of agreeing pairs of annotations of an item, its mean and variance over items, and its
-    histogram: how many items with so many annotations have what share of agreeing pairs; and, of the pairs of
-    annotators with at least ten items in common, the one that agrees most beyond what is expected of it.
+    histogram: how many items with so many annotations have what share of agreeing pairs. One annotator who copies
+    another is found by `audit`.
 
     Parameters
     ----------
@@ -161,10 +159,9 @@ def agreement_check(
     Returns
     -------
     Dataset
-        Per ``statistic`` (``mean``, ``variance``, ``histogram``, ``pair``): ``observed`` and ``replicated`` (replicate)
-        value, of the histogram its chi-square-like distance from the mean of the replicates, of the pair its excess in
-        standard deviations of the replicates; ``z`` of the observed value and ``p_value``, the share of replicates at
-        least as large; NaN where nobody shares an item, or no pair ten. Attribute ``pair`` names that pair.
+        Per ``statistic`` (``mean``, ``variance``, ``histogram``): ``observed`` and ``replicated`` (replicate) value, of
+        the histogram its chi-square-like distance from the mean of the replicates; ``z`` of the observed value and
+        ``p_value``, the share of replicates at least as large; NaN where nobody shares an item.
 
     Raises
     ------
@@ -183,8 +180,6 @@ def agreement_check(
     7 in 10 labels copy the item's first one    histogram       1.00       0.90        0.95
     2 in 5 do                                   histogram       0.50       0.55        1.00
     1 in 5 do                                   histogram       0.05       0.15        0.80
-    one copies another, 9 in 10 labels          pair            0.60       1.00        1.00
-    one copies another, half of the labels      pair            0.00       0.25        0.95
     read ambiguous items differently            any             0.00       0.05        0.00
     5 annotators, 3 an item, 7 in 10 copied     mean            1.00       0.70        0.00
     independent                                 any             0.05       0.00        0.05
@@ -199,7 +194,7 @@ def agreement_check(
     >>> labels = crowd_labels(n_items=60, n_annotators=4, random_seed=1).labels
     >>> check = agreement_check(labels, dawid_skene(labels, draws=100, random_seed=1), random_seed=1)
     >>> check["statistic"].values.tolist()
-    ['mean', 'variance', 'histogram', 'pair']
+    ['mean', 'variance', 'histogram']
     """
     posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior or "plausibility" not in posterior:
@@ -213,8 +208,7 @@ def agreement_check(
     known = result["constant_data"].to_dataset() if "constant_data" in result else xr.Dataset()
     one = np.full(draws, settings_of(result).get("variant", "full"), dtype=object)
     variant = known["variant_of_draw"].values if "variant_of_draw" in known else one
-    pairs = _pairs(labels)
-    found = [_agreement(labels, labels.label_index, pairs)]
+    found = [_agreement(labels, labels.label_index)]
     at = rng.integers(chains * draws, size=replicates)
     places = {"chain": ("replicate", at // draws), "draw": ("replicate", at % draws)}
     drawn = posterior[["plausibility", "confusion"]].isel(places)
@@ -226,55 +220,33 @@ def agreement_check(
         else:
             read = plausibility.argmax(axis=1)[labels.item_index]
         given = read if name == "votes" else categories(rng, confusion[labels.annotator_index, read])
-        found.append(_agreement(labels, given, pairs))
-    moments, histogram, of_pairs = (np.array(part) for part in zip(*found))
+        found.append(_agreement(labels, given))
+    moments, histogram = (np.array(part) for part in zip(*found))
     expected = histogram[1:].mean(axis=0)
     distance = ((histogram - expected) ** 2 / (expected + 1)).sum(axis=1)
-    # Half a label at least: pairs of few common items, all alike in all replicates, would have an infinite excess.
-    excess = (of_pairs - of_pairs[1:].mean(axis=0)) / np.maximum(of_pairs[1:].std(axis=0), 0.5)
-    largest = excess.max(axis=1) if excess.size else np.full(len(found), np.nan)
-    values = np.column_stack([moments, distance, largest]).T
+    values = np.column_stack([moments, distance]).T
     observed, replicated = values[:, 0], values[:, 1:]
     spread = replicated.std(axis=1, ddof=1)
-    p_value = (replicated >= observed[:, None]).mean(axis=1)
-    names = labels.annotators[pairs[:, excess[0].argmax()]].tolist() if excess.size else []
     z = (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)
-    p_value = np.where(np.isnan(moments[0, 0]) | np.isnan(observed), np.nan, p_value)
+    p_value = np.where(np.isnan(moments[0, 0]), np.nan, (replicated >= observed[:, None]).mean(axis=1))
     found = {"observed": observed, "replicated": replicated, "z": z, "p_value": p_value}
     variables = {name: (("statistic", "replicate")[: v.ndim], v) for name, v in found.items()}
-    return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram", "pair"]}, {"pair": names})
+    return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram"]})
 
 
-def _met(row: NDArray[Any], column: NDArray[Any], shape: tuple[int, int]) -> Any:
-    """Count the columns that each two rows have in common, sparse, (row, row)."""
-    given = sp.sparse.csr_array((np.ones(row.size), (row, column)), shape=shape)
-    return given @ given.T
-
-
-def _pairs(labels: Labels) -> NDArray[np.int64]:
-    """Return the pairs of annotators with enough items in common, those with most of them first, (2, pair)."""
-    shape = labels.annotators.size, labels.items.size
-    common = sp.sparse.triu(_met(labels.annotator_index, labels.item_index, shape), k=1).tocoo()
-    kept = np.argsort(-common.data, kind="stable")[: min((common.data >= FEW).sum(), MOST_PAIRS)]
-    return np.stack([common.row, common.col])[:, kept].astype(np.int64)
-
-
-def _agreement(labels: Labels, given: NDArray[Any], pairs: NDArray[np.int64]) -> tuple[Floats, Floats, Floats]:
-    """Return mean and variance over items of the share of agreeing pairs, its histogram, and agreements of pairs."""
+def _agreement(labels: Labels, given: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return mean and variance over items of the share of agreeing pairs, and its histogram."""
     shape = labels.items.size, labels.categories.size
-    cell = labels.item_index * shape[1] + given
-    counts = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+    counts = np.bincount(labels.item_index * shape[1] + given, minlength=shape[0] * shape[1]).reshape(shape)
     total = counts.sum(axis=1)
     some = total > 1
     if not some.any():
-        return np.full(2, np.nan), np.zeros(1), np.empty(0)
+        return np.full(2, np.nan), np.zeros(1)
     sizes, size = np.unique(total[some], return_inverse=True)
     share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
     place = np.floor(share * SHARES + 1e-9).astype(np.int64)
     histogram = np.bincount(size * (SHARES + 1) + place, minlength=sizes.size * (SHARES + 1))
-    same = _met(labels.annotator_index, cell, (labels.annotators.size, counts.size))
-    of_pairs = same[pairs[0], pairs[1]] if pairs.size else np.empty(0)
-    return np.array([share.mean(), share.var()]), histogram.astype(np.float64), of_pairs
+    return np.array([share.mean(), share.var()]), histogram.astype(np.float64)
 
 
 def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:

@@ -25,7 +25,6 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.inference.multisets import distinct
 from bayesagree.inference.predictive import HeldOut, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.io.doors import as_annotations
@@ -169,24 +168,17 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
 
     Where an annotator ties several labels for the first place, each of them is the first choice with equal chance.
     """
-    n_labels, n_items = annotations.categories.size, annotations.items.size
     if isinstance(annotations, Labels):
-        item, label, share = (
-            annotations.item_index,
-            annotations.label_index,
-            annotations.count.astype(np.float64),
-        )
-        own = share  # annotators agree with themselves; those pairs are taken out
-        n = np.bincount(item, weights=share, minlength=n_items)
+        chosen = annotations.counts().astype(np.float64)
+        n = own = chosen.sum(axis=1)  # annotators agree with themselves; those pairs are taken out
     else:
-        first = annotations.block == 0
-        ranking = annotations.ranking_index()[first]
-        item, label = annotations.item_index[ranking], annotations.label_index[first]
-        share = 1.0 / annotations.block_sizes()[first]
-        own = share**2
-        n = np.bincount(annotations.item_index, minlength=n_items).astype(np.float64)
-    cell, at = distinct(item.astype(np.int64) * n_labels + label, n_items * n_labels)
-    total = np.bincount(at, weights=share)
-    same = np.bincount(cell // n_labels, weights=total**2, minlength=n_items) - np.bincount(item, own, n_items)
-    pairs = n * (n - 1)
-    return np.divide(same, pairs, out=np.full(n_items, np.nan), where=pairs > 0)
+        n_items, first = annotations.items.size, annotations.block == 0
+        item, share = (
+            annotations.item_index[annotations.ranking_index()[first]],
+            1.0 / annotations.block_sizes()[first],
+        )
+        chosen = np.zeros((n_items, annotations.categories.size))
+        np.add.at(chosen, (item, annotations.label_index[first]), share)
+        n, own = np.bincount(annotations.item_index, minlength=n_items), np.bincount(item, share**2, n_items)
+    pairs = n * (n - 1.0)
+    return np.divide((chosen**2).sum(axis=1) - own, pairs, out=np.full(n.size, np.nan), where=pairs > 0)

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import CategoricalNB
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.combiners import _naive_bayes, one_hot
+from bayesagree.blind.combiners import FITS, one_hot
 from bayesagree.blind.scores import BLIND, METHODS, blind_posterior, blind_scores, make_pseudo_gold, mean_scores
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
@@ -116,13 +116,13 @@ def test_errors():
         blind_scores(systems, method="svm", crowd=few)
 
 
-def test_naive_bayes_is_that_of_scikit_learn_with_one_pseudo_count():
+def test_naive_bayes_is_that_of_categories_with_one_pseudo_count():
     """Nine labels to one: the prior outweighs two systems of three."""
     rng = np.random.default_rng(3)
     truth = (rng.random(300) < 0.1).astype(int)
     given = [np.where(rng.random(300) < 0.75, truth, 1 - truth) for _ in range(3)]
     systems = Systems.of(Predictions.from_labels(dict(zip("ABC", given)), labels=[0, 1]), None, None, 1)
-    known = CategoricalNB(alpha=1, class_prior=(np.bincount(truth) + 1) / 302).fit(np.transpose(given), truth)
-    found = _naive_bayes(systems, one_hot(systems), truth)(one_hot(systems))
+    known = CategoricalNB(alpha=1).fit(np.transpose(given), truth)
+    found = FITS["naive_bayes"](one_hot(systems), truth)(one_hot(systems))
     assert found.tolist() == known.predict(np.transpose(given)).tolist()
     assert 0 < found.sum() < 300

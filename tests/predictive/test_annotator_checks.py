@@ -114,27 +114,11 @@ def test_copies_show_in_the_histogram_of_agreement():
     assert p_value[0.7] < 0.01
 
 
-def test_a_pair_that_copies_is_named():
-    labels = crowd().labels
-    copied = labels.label_index.copy()
-    first, second = (np.flatnonzero(labels.annotator_index == j) for j in (2, 5))
-    _, at, to = np.intersect1d(labels.item_index[first], labels.item_index[second], return_indices=True)
-    copied[second[to]] = copied[first[at]]
-    rows = {"item": labels.item_index, "annotator": labels.annotator_index, "label": copied}
-    for given, copies in ((labels, False), (Labels.from_long(pd.DataFrame(rows)), True)):
-        check = agreement_check(
-            given, dawid_skene(given, variant="full", draws=100, chains=2, random_seed=1), random_seed=1
-        )
-        assert (float(check["p_value"].sel(statistic="pair")) < 0.01) == copies
-    assert check.attrs["pair"] == [2, 5]
-
-
 def test_nobody_shares_an_item():
     rows = {"item": range(30), "annotator": np.arange(30) % 3, "label": np.arange(30) % 2}
     labels = Labels.from_long(pd.DataFrame(rows))
     check = agreement_check(labels, dawid_skene(labels, draws=20, chains=1, random_seed=1), replicates=5, random_seed=1)
     assert np.isnan(check["p_value"]).all()
-    assert check.attrs["pair"] == []
 
 
 def test_groups_without_a_common_item_are_counted():
