@@ -132,25 +132,11 @@ def warn_of_weights(k_hat: float, way_out: str) -> None:
 
 
 def pareto_k(log_weight: Floats) -> float:
-    """Return k-hat, the shape of a generalised Pareto distribution of the largest importance ratios.
+    """Return k-hat, the shape of a generalised Pareto distribution of the largest importance ratios, by ArviZ."""
+    from arviz_stats.base import array_stats
 
-    Fitted as by Zhang and Stephens, "A new and efficient estimation method for the generalized Pareto distribution",
-    Technometrics 51 (2009), to as many as Vehtari et al., "Pareto smoothed importance sampling", JMLR 25 (2024), take.
-    """
-    n = log_weight.size
-    tail = int(min(0.2 * n, 3 * np.sqrt(n)))
-    largest = np.exp(np.sort(log_weight)[-tail - 1 :] - log_weight.max())
-    x = largest[1:] - largest[0]
-    if x[-1] <= 0:
-        return 0.0
-    x = np.maximum(x, 1e-300)
-    m = 30 + int(np.sqrt(tail))
-    theta = 1 / x[-1] + (1 - np.sqrt(m / (np.arange(m) + 0.5))) / (3 * x[int(tail / 4 + 0.5) - 1])
-    k = np.log1p(-theta[:, None] * x).mean(axis=1)
-    profile = tail * (np.log(-theta / k) - k - 1)
-    theta = float(sp.special.softmax(profile) @ theta)
-    k_hat = float(np.log1p(-theta * x).mean())
-    return (tail * k_hat + 5) / (tail + 10)  # a prior of ten observations at one half
+    largest = np.sort(log_weight)[-int(min(0.2 * log_weight.size, 3 * np.sqrt(log_weight.size))) - 1 :]
+    return float(array_stats.psislw(-log_weight)[1]) if largest[-1] > largest[0] else 0.0
 
 
 def r_hat_limit(n: int) -> float:
