@@ -1,6 +1,6 @@
 """The pseudo-label that stands last for all labels that nobody named: its mass, spread over them again.
 
-It is split into all plausibilities, or the best labels of a draw are found without drawing every label (compiled).
+Posteriors that draw find the best labels without drawing every label (compiled); draws that are read are split.
 """
 
 import math
@@ -14,7 +14,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.results import seed_of
 from bayesagree.inference.streams import block_generator, stream_apart
 
@@ -58,34 +57,15 @@ class PseudoLabel:
         named = constant["named"].transpose("item", "category").values[:, :-1].astype(bool)
         return cls(named, float(constant[UNNAMED_SHAPE]), stream_apart(seed_of(tree), "unnamed labels"))
 
-    def split(self, values: NDArray[np.float64], items: slice) -> NDArray[np.float64]:
-        """Return plausibilities of all labels, (chain, draw, item, category), from those with the pseudo-label."""
-        out = np.zeros((*values.shape[:3], values.shape[3] - 1))
-        for k, i in enumerate(range(*items.indices(len(self.named)))):
-            named, unnamed, theta, rng = self._item(values, k, i)
-            own = np.zeros((len(theta), out.shape[3]))
-            spread(theta, named, unnamed, self.shape, rng, own)
-            out[:, :, k] = own.reshape(*out.shape[:2], -1)
+    def split(self, values: Floats, items: slice) -> Floats:
+        """Return plausibilities of all labels, (item, sample, category), from those with the pseudo-label."""
+        out = np.zeros((*values.shape[:2], values.shape[2] - 1))
+        for theta, own, i in zip(values, out, range(*items.indices(len(self.named)))):
+            named = self.named[i]
+            # A stream for each item: its split must not depend on which block of items is read.
+            rng, places = block_generator(self.root, i), (np.flatnonzero(named), np.flatnonzero(~named))
+            spread(theta[:, np.append(named, True)], *places, self.shape, rng, own)
         return out
-
-    def best(self, values: NDArray[np.float64], items: slice, depth: int) -> NDArray[np.integer]:
-        """Return the best labels of each draw, (item, sample, rank); best first."""
-        n_items, n_labels = values.shape[2], values.shape[3] - 1
-        top = np.empty((n_items, values.shape[0] * values.shape[1], depth), dtype=label_dtype(n_labels))
-        for k, i in enumerate(range(*items.indices(len(self.named)))):
-            named, unnamed, theta, rng = self._item(values, k, i)
-            top_labels(theta, named, unnamed, self.shape, rng, top[k])
-        return top
-
-    def _item(
-        self, values: NDArray[np.float64], k: int, item: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], np.random.Generator]:
-        """Return an item's named and unnamed labels, its draws (sample, named labels and the rest) and its stream."""
-        # A stream for each item: its split must not depend on which block of items is read.
-        named = np.flatnonzero(self.named[item])
-        theta = values[:, :, k].reshape(-1, values.shape[3])
-        theta = np.ascontiguousarray(theta[:, np.append(named, values.shape[3] - 1)])
-        return named, np.flatnonzero(~self.named[item]), theta, block_generator(self.root, item)
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -13,7 +13,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations._container import are_numbers
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.inference.blocks import DrawBlock, Schedule, Stream, best_labels
+from bayesagree.inference.blocks import DrawBlock, Schedule, Stream, best_labels, by_chain
 from bayesagree.inference.group_scores import require_one_truth
 from bayesagree.inference.multisets import words
 from bayesagree.inference.pseudo_label import PseudoLabel
@@ -98,16 +98,12 @@ def truth_draws(
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")
 
     def block(items: slice, drawn: NDArray[Any]) -> DrawBlock:
-        values = drawn.astype(np.float64, copy=False)
+        values = drawn.astype(np.float64, copy=False) if pseudo is None else pseudo.split(drawn, items)
         if np.isnan(values).any():
             raise InputError(
                 f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
             )
-        if pseudo is None:
-            return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
-        chain = values.swapaxes(0, 1)[None]
-        split = pseudo.split(chain, items)[0].swapaxes(0, 1) if plausibility else None
-        return DrawBlock(items, pseudo.best(chain, items, depth), plausibility=split)
+        return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
 
     return _draws(tree, ["plausibility"], labels, block)
 
@@ -180,8 +176,10 @@ def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.Data
     values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
     if (pseudo := PseudoLabel.of(tree)) is None:
         return values
-    known = values.compute(scheduler="synchronous").values
-    return values.isel(category=slice(-1)).copy(data=pseudo.split(known, items))
+    chains, draws, *rest = values.shape
+    known = values.compute(scheduler="synchronous").values.reshape(chains * draws, *rest)
+    split = pseudo.split(known.swapaxes(0, 1), items)
+    return values.isel(category=slice(-1)).copy(data=by_chain(split, chains))
 
 
 def names_of(tree: xr.DataTree, dim: str) -> NDArray[Any]:
@@ -236,9 +234,8 @@ def of_items(truth: Truth, items: Any) -> Truth:
     if (place < 0).any():
         unknown = [item for item, at in zip(items, place) if at < 0]
         raise InputError(f"the truth has no items {shorten(unknown)}; name the items as the truth does")
-    if (
-        isinstance(truth, xr.DataTree) and PseudoLabel.of(truth) is not None
-    ):  # which splits items by their places
+    # Which splits items by their places.
+    if isinstance(truth, xr.DataTree) and PseudoLabel.of(truth) is not None:
         whole = plausibility_draws(truth).to_dataset(name="plausibility")
         truth = xr.DataTree.from_dict({"posterior": whole})
     return truth.isel(item=place)
