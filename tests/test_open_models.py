@@ -56,7 +56,7 @@ OPENED = {
     "dawid_skene, one coin": (LABELS, {"variant": "one_coin", "prevalence": softmax_of_normals}),
     "dawid_skene, mixed membership": (LABELS, {"variant": "mixed_membership", "prevalence": softmax_of_normals}),
     "informed_dirichlet": (LABELS, {"predictions": MODELS, "log_mean": lambda eta: eta + pm.Normal("shift", shape=3)}),
-    "informed_normal": (RATINGS, {"predictions": NUMBERS, "mean": lambda line: line + pm.Normal("shift", shape=3)}),
+    "informed_normal": (RATINGS, {"predictions": NUMBERS}),
     "prirn": (RANKINGS, {}),
     "plackett_luce": (
         RANKINGS,
@@ -78,6 +78,8 @@ def model_of(name: str) -> Any:
     """Return the function that builds a PyMC model."""
     if name == "common_agreement":
         return ba.agreement.common_agreement_model
+    if name == "informed_normal":
+        return lambda ratings, predictions: ba.plausibility.InformedNormal(predictions).model(ratings)
     room = {"informed_dirichlet": "informed"}.get(name, name)
     return getattr(importlib.import_module(f"bayesagree.plausibility.{room}.model"), f"{name}_model")
 

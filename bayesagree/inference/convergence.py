@@ -50,6 +50,15 @@ def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
     return out[0], out[1]
 
 
+def of_parameters(draws: Floats) -> dict[str, dict[str, Any]]:
+    """Return the groups of a result that tell of parameters which all items share: draws (chain, draw, parameter)."""
+    groups = {
+        "posterior_parameters": {"estimate": draws.mean(axis=(0, 1)), "sd": draws.std(axis=(0, 1))},
+        "diagnostics": dict(zip(("r_hat", "ess"), diagnostics(draws))),
+    }
+    return {group: {name: (("parameter",), v) for name, v in of.items()} for group, of in groups.items()}
+
+
 def _of_halves(values: Floats, parts: int) -> Floats:
     """Return R-hat and ESS, shape (2, parameter), of draws (parameter, part * draw) of which each moves."""
     folded = abs(values - np.median(values, axis=1, keepdims=True))

@@ -28,7 +28,7 @@ from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request, Scores, Truths
@@ -136,10 +136,7 @@ class InformedDirichlet(Guarded):
         n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
         of_label = np.bincount(labels.label_index, labels.count, labels.categories.size)
         return {
-            "posterior_parameters": {
-                "estimate": (("parameter",), drawn.mean(axis=(0, 1))),
-                "sd": (("parameter",), drawn.std(axis=(0, 1))),
-            },
+            "posterior_parameters": of_parameters(drawn)["posterior_parameters"],
             "diagnostics": self.diagnostics(problem, request),
             "constant_data": {
                 "n_votes": (("item",), n_votes.astype(np.int64)),
@@ -149,8 +146,7 @@ class InformedDirichlet(Guarded):
 
     def diagnostics(self, problem: InformedProblem, request: Request) -> dict[str, Any]:
         """Return R-hat and effective sample size of the parameters."""
-        r_hat, ess = diagnostics(problem.drawn(request))
-        found = {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)}
+        found = of_parameters(problem.drawn(request))["diagnostics"]
         return found | ({"annotator_weight": (("annotator",), problem.weights)} if problem.weights.size else {})
 
     def coords(self, problem: InformedProblem) -> dict[str, Any]:

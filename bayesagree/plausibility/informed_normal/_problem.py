@@ -1,26 +1,26 @@
 """Ratings and predicted numbers of the informed posterior of ratings, and exact draws of its few parameters."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy as sp
+from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import one_of
-from bayesagree.inference.posterior import Request
+from bayesagree.inference.convergence import of_parameters
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.streams import stream_apart
 from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of
-from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, Levels
+from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, SDS, Levels
 
 # Cells on each axis of the grid, how often it is drawn, closer each time, and the mass of cells that stay outside.
 CELLS, ROUNDS, NEGLIGIBLE = 64, 6, 1e-9
 # Prior means and sds of the intercept and of the slope of a standardised prediction, in units of the range.
 INTERCEPT, SLOPE = (0.5, 0.5), (0.0, 1.0)
-# Scales of the half-normal priors of the sds of ratings and items; no sd of ratings is larger than 1/2.
-SDS = (0.5, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,35 @@ class NormalProblem:
         one_of(effects, "annotator_effects", ("auto", "shift", None))
         if effects is None or (effects == "auto" and Levels.known_in(self.ratings).size < 2):
             return None
-        return Levels.of(self.ratings, self.columns, self.prior, SDS, self.names)
+        return Levels.of(self.ratings, self.columns, self.prior, self.names)
+
+    @property
+    def annotators(self) -> NDArray[Any]:
+        """Names of all annotators; none has a level."""
+        return self.ratings.annotators
+
+    def drawer(self, request: Request) -> Drawer:
+        """Return the function that draws the means of a block of items given draws of the parameters."""
+        found, (low, high) = self.draw(request), self.ratings.scale
+        noise, scatter, coefficient = found[:, 0] ** 2, found[:, 1] ** 2, found[:, 2:].T
+
+        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+            number, mean = self.number[items, None], self.mean[items, None]
+            precise = number / noise + 1 / scatter
+            centre = (self.columns[items] @ coefficient / scatter + number * mean / noise) / precise
+            drawn = centre + rng.standard_normal(centre.shape) / np.sqrt(precise)
+            spread = np.broadcast_to((high - low) ** 2 * noise, drawn.shape)
+            return Drawn(items, {"mean": low + (high - low) * drawn, "variance": spread})
+
+        return draw
+
+    def known(self, request: Request) -> Groups:
+        """Return mean and standard deviation of the parameters, whose draws are independent."""
+        return {"posterior_parameters": of_parameters(self.draw(request)[None])["posterior_parameters"]}
+
+    def coords(self) -> dict[str, Any]:
+        """Return the names of the parameters."""
+        return {"parameter": ["sd_rating", "sd_item", *self.names]}
 
     def draw(self, request: Request) -> Floats:
         """Draw sds of ratings and items, and coefficients, in units of the range, shape (sample, parameter).
@@ -73,7 +101,10 @@ class NormalProblem:
         The sds come from a fine grid of their joint posterior, the coefficients are exact given them.
         """
         rng, n = np.random.default_rng(stream_apart(request.random_seed, "parameters")), request.samples
-        widest, sums = np.array(SDS), self._sums()  # every point of the grid needs nothing else of the ratings
+        widest, sums = (
+            np.array(SDS[:2]),
+            self._sums(),
+        )  # every point of the grid needs nothing else of the ratings
         lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * widest[0]), 4 * widest[1]])
         drawn = step = upper
         for _ in range(ROUNDS):

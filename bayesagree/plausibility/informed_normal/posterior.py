@@ -27,15 +27,14 @@ from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, warn
 from bayesagree.inference.nuts import Sampler
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
+from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed_normal._problem import NormalProblem
-from bayesagree.plausibility.informed_normal.model import informed_normal_model
-from bayesagree.plausibility.normal_inverse_gamma.levels import Levels
+from bayesagree.plausibility.normal_inverse_gamma.levels import Levels, means_model
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
 if TYPE_CHECKING:
@@ -78,43 +77,21 @@ class InformedNormal(Guarded, RatingPosterior):
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        return informed_normal_model(
-            annotations, self.given, exclude=self.exclude, annotator_effects=self.annotator_effects
-        )
+        return means_model(self.problem(annotations))
 
     def drawer(self, problem: NormalProblem | Levels, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
         _warn_of_one_end(problem.ratings)
-        if isinstance(problem, Levels):
-            return problem.drawer(request)
-        found, (low, high) = problem.draw(request), problem.ratings.scale
-        noise, scatter, coefficient = found[:, 0] ** 2, found[:, 1] ** 2, found[:, 2:].T
-
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
-            number, mean = problem.number[items, None], problem.mean[items, None]
-            precise = number / noise + 1 / scatter
-            centre = (problem.columns[items] @ coefficient / scatter + number * mean / noise) / precise
-            drawn = centre + rng.standard_normal(centre.shape) / np.sqrt(precise)
-            spread = np.broadcast_to((high - low) ** 2 * noise, drawn.shape)
-            return Drawn(items, {"mean": low + (high - low) * drawn, "variance": spread})
-
-        return draw
+        return problem.drawer(request)
 
     def known(self, problem: NormalProblem | Levels, request: Request) -> Groups:
         """Return mean and standard deviation of the parameters, and levels of annotators."""
         number = np.bincount(problem.ratings.item_index, minlength=problem.ratings.items.size)
-        constant: Groups = {"constant_data": {"n_ratings": (("item",), number)}}
-        if isinstance(problem, Levels):
-            return constant | problem.known(request)
-        found = problem.draw(request)
-        summary = {"estimate": (("parameter",), found.mean(axis=0)), "sd": (("parameter",), found.std(axis=0))}
-        return constant | {"posterior_parameters": summary}
+        return {"constant_data": {"n_ratings": (("item",), number)}} | problem.known(request)
 
     def coords(self, problem: NormalProblem | Levels) -> dict[str, Any]:
         """Return the names of the parameters, and of annotators with levels."""
-        if isinstance(problem, Levels):
-            return problem.coords()
-        return {"parameter": ["sd_rating", "sd_item", *problem.names]}
+        return problem.coords()
 
     def of_annotations(self) -> Posterior:
         """Return the posterior of ratings alone."""

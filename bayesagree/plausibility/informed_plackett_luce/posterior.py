@@ -29,6 +29,7 @@ import xarray as xr
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
+from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -100,13 +101,12 @@ class InformedPlackettLuce(Guarded):
     def known(self, problem: InformedRankings, request: Request) -> Groups:
         """Return the parameters that all items share."""
         thetas, effective, k_hat = problem.parameters(request)
-        summary = {"estimate": thetas.mean(axis=0), "sd": thetas.std(axis=0)}
         number = np.bincount(problem.rankings.item_index, minlength=problem.rankings.items.size)
         constant: dict[str, Any] = {"n_rankings": (("item",), number), "shape": ((), problem.shape)}
         if request.top_labels:  # the posterior itself does not name all labels
             constant["named"] = (("item", "category"), problem.alone.named[:, :-1])
         return {
-            "posterior_parameters": {name: (("parameter",), values) for name, values in summary.items()},
+            "posterior_parameters": of_parameters(thetas[None])["posterior_parameters"],
             "diagnostics": {"effective_parameters": ((), effective), "k_hat": ((), k_hat)},
             "constant_data": constant,
         }

@@ -12,7 +12,6 @@ items, then the variances. Ratings of annotators of fewer than `FEWEST` ratings 
 Source: the crossed linear mixed model, Gelman et al., Bayesian Data Analysis (2013), chapter 15.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,8 +24,8 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.blocks import by_chain
-from bayesagree.inference.convergence import diagnostics
-from bayesagree.inference.open_model import annotation_data, part
+from bayesagree.inference.convergence import of_parameters
+from bayesagree.inference.open_model import annotation_data
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.streams import block_generators, stream_apart
 
@@ -37,8 +36,9 @@ Effects = Literal["shift"] | None
 
 # Fewest ratings of an annotator with a level; annotators with levels at most; degrees of freedom of their scatters.
 FEWEST, MOST, FREEDOM = 5, 400, 4.0
-# Smallest sd of ratings, in units of the range: of equal ratings the likelihood has no largest value otherwise.
-LEAST_SD, SD_SHIFT = 1e-3, 0.25
+# Smallest sd of ratings, in units of the range: of equal ratings the likelihood has no largest value otherwise. Scales
+# of the half-normal priors of the sds of ratings, items and levels; no sd of ratings is larger than 1/2.
+LEAST_SD, SDS = 1e-3, (0.5, 0.5, 0.25)
 # Draws of the parameters of each chain, and sweeps before the first.
 KEPT, TUNE = 250, 250
 # Weight of a rating, beside a typical annotator's, below which its annotator is named.
@@ -63,23 +63,19 @@ class Levels:
     """Ratings in units of the range, and what is known of items.
 
     `columns` (item, column): what is known, first a column of ones; `names`: of the columns; `who` (row,): position
-    among `named`, or their number; `prior` (2, column): means and sds of the coefficients; `sd_prior`: scales of the
-    half-normal priors of the sds of ratings, items and levels.
+    among `named`, or their number; `prior` (2, column): means and sds of the coefficients.
     """
 
     ratings: Ratings
     columns: Floats
     prior: Floats
-    sd_prior: tuple[float, float, float]
     names: list[str]
     who: NDArray[np.int64]
     named: NDArray[np.int64]
     drawn: "list[LevelDraws]" = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, ratings: Ratings, columns: Floats, prior: Floats, sd_prior: tuple[float, float], names: list[str]
-    ) -> "Levels":
+    def of(cls, ratings: Ratings, columns: Floats, prior: Floats, names: list[str]) -> "Levels":
         """Read ratings; an error where fewer than two annotators are known by five ratings or more."""
         named = cls.known_in(ratings)
         if named.size < 2:
@@ -88,7 +84,7 @@ class Levels:
             )
         place = np.full(ratings.annotators.size, named.size)
         place[named] = np.arange(named.size)
-        return cls(ratings, columns, prior, (*sd_prior, SD_SHIFT), names, place[ratings.annotator_index], named)
+        return cls(ratings, columns, prior, names, place[ratings.annotator_index], named)
 
     @staticmethod
     def known_in(ratings: Ratings) -> NDArray[np.int64]:
@@ -120,10 +116,10 @@ class Levels:
 
     def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
         """Return precision and linear term of the coefficients and levels given `precision` of each row's rating."""
-        x, weighted = self.ratings.unit(), _scaled(self.rows, precision)
+        x, weighted = self.ratings.unit(), sp.sparse.diags_array(precision) @ self.rows
         of_items, free = self.by_item @ weighted, 1 / (1 / item_variance + self.by_item @ precision)
         before = np.append(self.prior[1] ** -2.0, np.full(self.named.size, 1 / shift_variance))
-        matrix = (self.rows.T @ weighted - of_items.T @ _scaled(of_items, free)).toarray()
+        matrix = (self.rows.T @ weighted - of_items.T @ (sp.sparse.diags_array(free) @ of_items)).toarray()
         score = weighted.T @ x - of_items.T @ (free * (self.by_item @ (precision * x)))
         score[: self.prior.shape[1]] += self.prior[0] / self.prior[1] ** 2
         return matrix + np.diag(before), score
@@ -141,7 +137,7 @@ class Levels:
             self.columns.shape[1],
             self.named.size + 1,
         )
-        rated, scale = np.bincount(item, minlength=len(self.columns)) > 0, np.square(self.sd_prior)
+        rated, scale = np.bincount(item, minlength=len(self.columns)) > 0, np.square(SDS)
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
         for _ in range(TUNE + kept):
@@ -207,16 +203,11 @@ class Levels:
         found = self.draw(request)
         width, pick, n = self.ratings.scale[1] - self.ratings.scale[0], _picks(found, request), self.named.size
         every = np.column_stack([found.sd, found.coefficient])
-        r_hat, ess = diagnostics(every.reshape(request.chains, -1, every.shape[1]))
         of = {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])}
         dims = ("chain", "draw", "annotator")
         return {
             "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
-            "posterior_parameters": {
-                "estimate": (("parameter",), every.mean(axis=0)),
-                "sd": (("parameter",), every.std(axis=0)),
-            },
-            "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
+            **of_parameters(every.reshape(request.chains, -1, every.shape[1])),
         }
 
     def coords(self) -> dict[str, Any]:
@@ -241,42 +232,49 @@ class Levels:
             )
 
 
-def levels_model(levels: Levels, mean: Callable[[Any], Any] | None = None) -> "pm.Model":
-    """Build the same posterior in PyMC; `mean` as in `informed_normal_model`."""
+def means_model(problem: Any) -> "pm.Model":
+    """Build the same posterior in PyMC, or, of a problem that is no `Levels`, that of ratings by people who are alike.
+
+    ``sd_rating``, ``sd_item`` and ``coefficient`` (column) are in units of the range; ``mean`` and ``variance`` (item),
+    and with levels ``annotator_shift`` and ``annotator_sd`` (annotator), in those of the scale. Observed data are long,
+    one entry of ``rating`` per annotation.
+    """
     import pymc as pm
     import pytensor.tensor as pt
 
-    ratings, (low, high) = levels.ratings, levels.ratings.scale
-    coords: dict[str, Any] = {"item": ratings.items, "annotator": levels.annotators, "column": levels.names}
-    coords["annotation"] = np.arange(ratings.n_annotations)
+    ratings, (low, high) = problem.ratings, problem.ratings.scale
+    levels, width = problem if isinstance(problem, Levels) else None, high - low
+    coords: dict[str, Any] = {"item": ratings.items, "column": problem.names}
+    coords |= {"annotator": problem.annotators, "annotation": np.arange(ratings.n_annotations)}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
-        who = pm.Data("level_of_annotation", levels.who, dims="annotation")
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
-        sds = (
-            pm.HalfNormal(n, scale) for n, scale in zip(("sd_rating", "sd_item", "sd_shift"), levels.sd_prior)
-        )
-        sd_rating, sd_item, sd_shift = sds
-        coefficient: Any = pm.Normal("coefficient", *levels.prior, dims="column")
-        shift: Any = pm.Normal("shift", 0.0, sd_shift, dims="annotator")
-        of_annotator: Any = pm.InverseGamma(
-            "of_annotator", FREEDOM / 2, FREEDOM / 2 * sd_rating**2, shape=levels.named.size + 1
-        )
-        average = shift.mean()
-        pm.Deterministic("annotator_shift", (high - low) * (shift - average), dims="annotator")
-        pm.Deterministic("annotator_sd", (high - low) * of_annotator[:-1] ** 0.5, dims="annotator")
-        predicted = low + (high - low) * (levels.columns @ coefficient)
-
-        def our_mean() -> Any:
-            offset: Any = pm.Normal("offset", 0.0, 1.0, dims="item")
-            return pm.Deterministic("mean", predicted + (high - low) * (average + sd_item * offset), dims="item")
-
-        centre = part("mean", mean, our_mean, predicted, dims="item")
-        of_all = (high - low) ** 2 * (sd_rating**2 * FREEDOM / (FREEDOM - 2) + sd_shift**2)
-        pm.Deterministic("variance", of_all + 0.0 * centre, dims="item")
-        level: Any = pt.concatenate([shift, np.zeros(1)]) - average
-        expected, sd = centre[item] + (high - low) * level[who], (high - low) * of_annotator[who] ** 0.5
-        pm.Normal("rating", expected, sd, observed=rating, dims="annotation")
+        sd_item: Any = pm.HalfNormal("sd_item", SDS[1])
+        coefficient: Any = pm.Normal("coefficient", *problem.prior, dims="column")
+        offset: Any = pm.Normal("offset", 0.0, 1.0, dims="item")
+        average: Any = 0.0
+        level: Any = 0.0
+        if levels is None:
+            excess: Any = pm.HalfNormal("excess", SDS[0])
+            sd: Any = pm.Deterministic("sd_rating", LEAST_SD + excess)
+            of_all = sd**2
+        else:
+            who = pm.Data("level_of_annotation", levels.who, dims="annotation")
+            sd_rating: Any = pm.HalfNormal("sd_rating", SDS[0])
+            sd_shift: Any = pm.HalfNormal("sd_shift", SDS[2])
+            shift: Any = pm.Normal("shift", 0.0, sd_shift, dims="annotator")
+            scale, n = FREEDOM / 2 * sd_rating**2, levels.named.size + 1
+            of_annotator: Any = pm.InverseGamma("of_annotator", FREEDOM / 2, scale, shape=n)
+            average = shift.mean()
+            pm.Deterministic("annotator_shift", width * (shift - average), dims="annotator")
+            pm.Deterministic("annotator_sd", width * of_annotator[:-1] ** 0.5, dims="annotator")
+            every: Any = pt.concatenate([shift, np.zeros(1)]) - average
+            level, sd = every[who], of_annotator[who] ** 0.5
+            of_all = sd_rating**2 * FREEDOM / (FREEDOM - 2) + sd_shift**2
+        mean = low + width * (problem.columns @ coefficient + average + sd_item * offset)
+        centre: Any = pm.Deterministic("mean", mean, dims="item")
+        pm.Deterministic("variance", width**2 * of_all + 0.0 * centre, dims="item")
+        pm.Normal("rating", centre[item] + width * level, width * sd, observed=rating, dims="annotation")
     return model
 
 
@@ -284,13 +282,6 @@ def _picks(found: LevelDraws, request: Request) -> NDArray[np.int64]:
     """Return the draw of the parameters that each draw of the items takes, shape (sample,)."""
     kept = len(found.sd) // request.chains
     return (np.arange(request.chains)[:, None] * kept + np.arange(request.draws) * kept // request.draws).ravel()
-
-
-def _scaled(table: Any, factor: Floats) -> Any:
-    """Multiply each row of a sparse table by a number of its own."""
-    out = table.copy()
-    out.data *= np.repeat(factor, np.diff(out.indptr))
-    return out
 
 
 def _sd_step(values: Floats, now: float, scale: float, rng: np.random.Generator) -> float:

@@ -24,7 +24,7 @@ from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.normal_inverse_gamma.levels import Effects, Levels, levels_model
+from bayesagree.plausibility.normal_inverse_gamma.levels import Effects, Levels, means_model
 from bayesagree.plausibility.normal_inverse_gamma.model import normal_inverse_gamma_model
 from bayesagree.plausibility.normal_inverse_gamma.prior import NormalInverseGammaPrior
 
@@ -61,7 +61,7 @@ class NormalInverseGamma(RatingPosterior):
     def levels(self, annotations: Ratings) -> Levels:
         """Return the ratings with levels of their annotators, and an intercept as all that is known of items."""
         column, prior = np.ones((annotations.items.size, 1)), np.array([[0.5], [0.5]])
-        return Levels.of(annotations, column, prior, (0.5, 0.5), ["intercept"])
+        return Levels.of(annotations, column, prior, ["intercept"])
 
     def problem(self, annotations: Ratings) -> dict[str, Any] | Levels:
         """Return the updated parameters of each item: m0, k0, a0 and b0 become m, k, a and b."""
@@ -86,7 +86,7 @@ class NormalInverseGamma(RatingPosterior):
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
         if self.annotator_effects:
-            return levels_model(self.levels(annotations))
+            return means_model(self.levels(annotations))
         return normal_inverse_gamma_model(annotations, reliability=self.reliability, prior=self.prior)
 
     def known(self, problem: dict[str, Any] | Levels, request: Request) -> Groups:
