@@ -7,17 +7,17 @@ from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bayesagree.cli import COMMANDS, _output
+from bayesagree.cli import _output
 from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, require, show
 from bayesagree.errors import InputError
 
-# Help of each option, of all commands or of one.
-WORDS = tomllib.loads((Path(__file__).parent / "options.toml").read_text(encoding="utf-8"))
+# Line of each command, and help of each option: of all commands or of one.
+WORDS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 
 
 class LazyGroup(TyperGroup):
@@ -25,7 +25,7 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+        self.commands = {name: TyperCommand(name, help=text) for name, text in WORDS["commands"].items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and remaining arguments; here the command's module is imported."""
@@ -60,14 +60,11 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
         if isinstance(bundle, type) and is_dataclass(bundle):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
         parameters += own
-    added: dict[str, tuple[Any, Any]] = {"json": (False, bool)}
     kept = whole.return_annotation in (TableAnswer, ResultAnswer)
-    if kept:
-        added["output"] = (None, Path | None)
-    if kept or "output" in [parameter.name for parameter in parameters]:
-        added["force"] = (False, bool)
-    for key, (default, annotation) in added.items():
-        parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+    added: list[Any] = [("json", False, bool)]
+    added += [("output", None, Path | None)] if kept else []
+    added += [("force", False, bool)] if kept or "output" in whole.parameters else []
+    parameters += [Parameter(n, Parameter.KEYWORD_ONLY, default=d, annotation=a) for n, d, a in added]
     parameters = [_option(parameter, WORDS["options"] | WORDS.get(name, {})) for parameter in parameters]
 
     def command(**given: Any) -> None:
@@ -101,8 +98,9 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
 
 def _option(parameter: Parameter, words: dict[str, Any]) -> Parameter:
     """Return a parameter as an option with its own help or that of the table, and with how it is typed."""
-    kind, info = getattr(parameter.annotation, "__metadata__", None), typer.Option()
-    kind, info = (parameter.annotation.__origin__, copy(kind[0])) if kind else (parameter.annotation, info)
+    given: Any = parameter.annotation
+    kind, info = get_args(given) if get_origin(given) is Annotated else (given, typer.Option())
+    info = copy(info)
     if info.help is None:
         said = words.get(parameter.name, "")
         *typed, info.help = said if isinstance(said, list) else [said]

@@ -1,6 +1,6 @@
 """Options of the commands: kinds of them, bundles of those that come together, and reading.
 
-Their help is in `options.toml`.
+Their help is in `words.toml`.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -24,16 +24,16 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def numbers(text: str, option: str = "", *, whole: bool = False) -> list[Any]:
+def numbers(text: str, option: str = "", *, whole: bool = False) -> tuple[Any, ...]:
     """Split a comma-separated list of numbers."""
     try:
-        return [int(part) if whole else float(part) for part in text.split(",")]
+        return tuple(map(int if whole else float, text.split(",")))
     except ValueError:
         rule = "whole numbers such as 10,100" if whole else "numbers such as 0.1,1,10"
         raise BadParameter(f"{option} {text!r} is not a list of {rule}".strip()) from None
 
 
-def integers(text: str) -> list[int]:
+def integers(text: str) -> tuple[int, ...]:
     """Split a comma-separated list of whole numbers."""
     return numbers(text, whole=True)
 
@@ -216,7 +216,6 @@ class Scoring:
     def given(self) -> dict[str, Any]:
         """Return what was given as arguments of `evaluate`, but the file of gold."""
         found = {name: value for name, value in vars(self).items() if value is not None and name != "gold"}
-        found |= {name: tuple(found[name]) for name in ("reliability", "metrics") if name in found}
         return found | {"plausibility": name_or_trace(self.plausibility)}
 
 

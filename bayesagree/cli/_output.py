@@ -99,6 +99,11 @@ def records(rows: "Records | pd.DataFrame") -> list[dict[str, Any]]:
     return rows.to_dict("records") if hasattr(rows, "to_dict") else [dict(row) for row in rows]  # type: ignore
 
 
+def named(key: str, values: Mapping[str, Any], column: str = "value") -> list[dict[str, Any]]:
+    """Return values as records of their names."""
+    return [{key: name, column: value} for name, value in values.items()]
+
+
 def _show_table(rows: Records, title: str) -> None:
     """Print a table: the first column and text stand left, numbers right, and what looks like markup stays text.
 
@@ -167,14 +172,9 @@ def require(path: Path | None, *, result: bool) -> None:
 
 def keep(kept: Any, path: Path) -> None:
     """Write a table, or a result of draws, in the format of the ending."""
-    if path.suffix == ".nc":
-        from bayesagree.io.files import write_result
+    from bayesagree.io import files, outputs
 
-        write_result(kept, path)
-    else:
-        from bayesagree.io.outputs import write_table
-
-        write_table(kept, path)
+    (files.write_result if path.suffix == ".nc" else outputs.write_table)(kept, path)
 
 
 def stderr() -> "Console":

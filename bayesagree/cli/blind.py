@@ -53,10 +53,9 @@ def blind(
             judged["gold"] = found.to_series()
         parts[name] = pd.DataFrame(judged)
     rows = pd.concat(parts, names=["metric"]).reset_index()
-    title = f"Scores by every method{', and against gold' if truth else ''}"
     tables = [
         Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
-        Table("methods", rows, title),
+        Table("methods", rows, f"Scores by every method{', and against gold' if truth else ''}"),
     ]
     notes = []
     if given.models.size > 2:

@@ -36,15 +36,9 @@ def check(
     margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
     new, old = (names.get(name, name) for name in (new, old))
     found = claim(truth, models, new, old, probability, margin, metric, **options, **vars(sampling))
-    row = {
-        "supported": found.supported,
-        "claim_probability": found.found,
-        "required": probability,
-        "margin": margin,
-    }
+    row = {"supported": found.supported, "claim_probability": found.found}
+    row |= {"required": probability, "margin": margin}
     pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)
-    tables = [
-        Table("claim", [row], most=0),
-        Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
-    ]
+    title = f"{metric}: difference with its 95 % HDI"
+    tables = [Table("claim", [row], most=0), Table("pairs", pairs, title)]
     return Answer(tables, [f"{found.sentence}."], code=0 if found.supported else 1)

@@ -1,13 +1,10 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, ResultAnswer, Table
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TIERS = "Models of one tier may be equal. Tiers and places hold for all models together, a pair on its own."
 
@@ -42,9 +39,11 @@ def evaluate(
     options, known = scoring.given() | vars(sampling), source.gold(scoring.gold, truth, models)
     options |= {"gold": known} if known else {}
     levels, chosen = options.get("reliability", (1.0,)), options["plausibility"]
-    own = {name: options[name] for name in ("threshold", "gold", "reliability") if name in options}
-    if levels == (1.0,):
-        own.pop("reliability", None)
+    own = {
+        name: options[name]
+        for name in ("threshold", "gold", "reliability")
+        if options.get(name, (1.0,)) != (1.0,)
+    }
     record = record_for(truth, default_posterior(truth, models, own).name if is_auto(chosen) else chosen)
     if not record.checks_chains:
         del options["allow_unmixed"]
@@ -62,7 +61,7 @@ def evaluate(
     )
 
 
-def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
+def _answer(tree: Any, notes: list[str]) -> Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree.evaluation import tables as of
     from bayesagree.inference.results import settings_of

@@ -1,14 +1,11 @@
 """`bayesagree next`: the items to label next."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Probability from which the choice between two models needs no votes.
 SETTLED = 0.99
@@ -54,13 +51,11 @@ def next(
     elif output is not None:
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"], *worth) if text]
-    shown = (
-        ("pairs", table, "Pairs of models to compare next") if games else ("items", table, "Items to label next")
-    )
-    return Answer([Table(*shown, most=20)], notes)
+    what, title = ("pairs", "Pairs of models to compare") if games else ("items", "Items to label")
+    return Answer([Table(what, table, f"{title} next", most=20)], notes)
 
 
-def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
+def _contents(source: _options.Source, path: Path | None, tool: str | None) -> Any:
     """Read what annotators see of the items: from a table, or for a tool from an export of Label Studio."""
     import pandas as pd
 
@@ -76,7 +71,7 @@ def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "
     return pd.DataFrame([({} if named else {"item": task["id"]}) | task["data"] for task in export.json])
 
 
-def _worth(found: "pd.DataFrame", n: int) -> list[str]:
+def _worth(found: Any, n: int) -> list[str]:
     """Return sentences on what votes on these items, and on all items that matter, do for the choice."""
     best, other = found.attrs["models"]
     most = int(found["votes"].iloc[-1])

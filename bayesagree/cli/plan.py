@@ -36,10 +36,9 @@ def plan(
     if pilot.kind == "comparisons":
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
-        more = "A million more" if number is None else f"{number:,} more"
-        note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
-        shown = Table("comparisons", worth, "More comparisons")
-        return Answer([shown], [f"{note}probability 0.8."], worth)
+        more = "A million more comparisons would not" if number is None else f"{number:,} more comparisons would"
+        note = f"{more} separate {best} and {other} with probability 0.8."
+        return Answer([Table("comparisons", worth, "More comparisons")], [note], worth)
     if pilot.kind != "labels":
         raise InputError(f"studies are planned for labels or comparisons, not for {pilot.kind}")
     each = annotators or ([2, 3, 5, 10] if models is None else [1, 3, 5, 10])
@@ -53,13 +52,11 @@ def plan(
     ) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)
     table = found.to_dataframe().reset_index()
-    notes = [found.attrs["choice"]] if found.attrs["choice"] else []
-    if (width := found.attrs.get("target")) is not None:
-        sentence = f"No design of this grid has a width of {width:g} or less: more items narrow it most."
-        if "best_items" in found.attrs:
-            n, m = found.attrs["best_items"], found.attrs["best_annotators"]
-            sentence = f"The cheapest design with a width of at most {width:g}: {n} items, {m} annotators each."
-            if (number := found.attrs.get("best_runs")) is not None:
-                sentence = f"{sentence[:-1]}, {number} runs."
-        notes.append(sentence)
+    made = found.attrs
+    notes = [made["choice"]] if made["choice"] else []
+    if (width := made.get("target")) is not None:
+        best = [f"{made['best_' + of]} {of}" for of in ("items", "annotators", "runs") if "best_" + of in made]
+        narrow = f"No design of this grid has a width of {width:g} or less: more items narrow it most."
+        cheap = f"The cheapest design with a width of at most {width:g}: {', '.join(best)}."
+        notes.append(cheap if best else narrow)
     return Answer([Table("designs", table, f"Width of the interval of {metric}")], notes, table)

@@ -1,14 +1,11 @@
 """`bayesagree plausibility`: the posterior of the truth of each item, and how certain it is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def plausibility(
@@ -51,9 +48,7 @@ def plausibility(
     return Answer(shown)
 
 
-def _posterior(
-    truth: Any, name: str | None, level: float | None, how: dict[str, Any], whole: bool
-) -> "xr.DataTree":
+def _posterior(truth: Any, name: str | None, level: float | None, how: dict[str, Any], whole: bool) -> Any:
     """Draw from the named posterior of the truth, or from the one that fits: whole, or the best labels alone."""
     from bayesagree.inference.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, record_for

@@ -2,16 +2,13 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer import echo
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    from bayesagree.report.settings import ReportSource
 
 
 def report(
@@ -59,12 +56,12 @@ def report(
     echo(f"{output} is written; open it in a browser.", err=True)
     if "plausibility" in how:
         how |= {"plausibility": scoring.plausibility or data.settings.record.name}
-    listed = Table("warnings", [{"warning": text} for text in data.warnings], most=0)
     rows = [{"output": str(output), "version": data.version} | how]
-    return Answer([Table("settings", rows, most=0), listed], sentences(data))
+    listed = [{"warning": text} for text in data.warnings]
+    return Answer([Table("settings", rows, most=0), Table("warnings", listed, most=0)], sentences(data))
 
 
-def _origin(source: _options.Source) -> "ReportSource":
+def _origin(source: _options.Source) -> Any:
     from bayesagree.report.settings import ReportSource
 
     if source.data is None:

@@ -45,12 +45,10 @@ def subjective(
         if not isinstance(models, Predictions):
             raise InputError("--truth by-group scores predictions per item; these are per annotation")
         found: Any = group_truth_tables(scored, models, groups, **how)
-        chosen = {"truth": "by-group"}
-        scores = f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI"
-        apart = "How far groups differ; p values by permutation"
+        chosen, scored_by = {"truth": "by-group"}, f"the truth of each group by {groups.by}"
         titles = {
-            "scores": scores,
-            "groups": apart,
+            "scores": f"Scores against {scored_by}, difference from the others, 95 % HDI",
+            "groups": "How far groups differ; p values by permutation",
             "items": "Items that divide the groups, one in ten by chance",
         }
     else:
