@@ -12,9 +12,9 @@ from bayesagree.evaluation.tables import OPEN, score_table
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
 from bayesagree.report.data import AnyReport, ComparisonReport, OpenItem, ReportData
 from bayesagree.report.figures import curve, shade, with_bars
-from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import (
+    WORDS,
     count,
     interval,
     metric_name,
@@ -126,7 +126,7 @@ def _scores(data: ReportData, scores: ModelScores, metric: str) -> Table:
     else:
         parts = {f"Reliability {level:g}": table.sel(reliability=level) for level in data.settings.reliability}
     shown: Any = {name: one[["score", *ENDS]].to_dataframe() for name, one in parts.items()}
-    vote = kind_of(data.annotations).point_estimate_name.removeprefix("the ").capitalize()
+    vote = WORDS[data.annotations.kind]["point_estimate_name"].removeprefix("the ").capitalize()
     plug_in = scores.plug_in.sel(metric=metric)
     caption = f"{metric_name(metric).capitalize()}: mean and 95 % interval. Models of one tier may be equal"
     last = vote, lambda model: number(float(plug_in.sel(model=model)))
