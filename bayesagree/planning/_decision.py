@@ -1,6 +1,5 @@
 """What is known of each item, what a vote on it would tell, and the choice between the two best models."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -176,12 +175,7 @@ def prob_right(mean: float, variance: float, left: Floats) -> Floats:
 
 
 def best_first(
-    items: NDArray[Any],
-    gain: Floats,
-    certainty: Floats,
-    n: int,
-    random_seed: Seed,
-    votes: Integers | None = None,
+    items: NDArray[Any], gain: Floats, certainty: Floats, n: int, random_seed: Seed, votes: Any = None
 ) -> pd.DataFrame:
     """Return the n items of the largest gain; of equal gain the least certain first, then in random order."""
     # A difference below 1e-12 is rounding.
@@ -189,27 +183,20 @@ def best_first(
     order = np.lexsort((np.random.default_rng(seed_sequence(random_seed)).random(gain.size), known, -value))[:n]
     needed = np.ones(gain.size, np.int64) if votes is None else votes
     table = pd.DataFrame({"item": items[order], "gain": gain[order], "votes": needed[order]})
-    table.attrs["notes"] = list(_equal_gains(value, known, order))
-    return table
-
-
-def _equal_gains(gain: Floats, certainty: Floats, order: Integers) -> Iterator[str]:
-    """Yield that gains do not order the items, or that items left out are as good as some of those listed."""
-    same = gain == gain[order[-1]]
-    alike = same & (certainty == certainty[order[-1]])
-    n, value = gain.size, f"{gain[order[-1]]:.2g}"
-    if n > 1 and same.all():
+    same, shown = value == value[order[-1]], f"{value[order[-1]]:.2g}"
+    alike, notes = same & (known == known[order[-1]]), []
+    if gain.size > 1 and same.all():
         rest = (
-            ": the least certain items come first"
-            if not alike.all()
-            else ", and certainty: their order is random"
+            ", and certainty: their order is random" if alike.all() else ": the least certain items come first"
         )
-        yield f"All {n} items have the same gain, {value}{rest}."
+        notes = [f"All {gain.size} items have the same gain, {shown}{rest}."]
     elif alike.sum() > alike[order].sum():
-        yield (
-            f"{alike.sum()} items are equal in gain ({value}) and certainty ({certainty[order[-1]]:.2f}); "
+        notes = [
+            f"{alike.sum()} items are equal in gain ({shown}) and certainty ({known[order[-1]]:.2f}); "
             f"{alike[order].sum()} of them, chosen at random, are listed."
-        )
+        ]
+    table.attrs["notes"] = notes
+    return table
 
 
 def of_label(top: Floats, label: Codes) -> Floats:

@@ -54,20 +54,18 @@ class Pairs(NamedTuple):
         size = self.strength.shape[1]
         score = self.strength if goal == "metric" else np.eye(size)[self.strength.argmax(axis=1)]
         score = score - score.mean(axis=0)
-        first, second = np.triu_indices(size, 1)
-        gain, ahead = np.empty(first.size), np.empty(first.size)
+        parts = []
         for model in range(size - 1):
-            of_model = first == model
-            distance = self.strength[:, model, None] - self.strength[:, second[of_model]]
+            distance = self.strength[:, model, None] - self.strength[:, model + 1 :]
             chances = outcome_probabilities(distance, self.odds)
             # With deviations from their means, the variance between outcomes is the mean square of the means.
             moved = [((score.T @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances]
-            gain[of_model] = np.sum(moved, axis=0) / len(score)
-            ahead[of_model] = (distance > 0).mean(axis=0)
-        table = best_first(np.arange(first.size), gain, np.maximum(ahead, 1 - ahead), n, random_seed)
+            parts.append([np.sum(moved, axis=0) / len(score), (distance > 0).mean(axis=0)])
+        gain, ahead = np.hstack(parts)
+        table = best_first(np.arange(gain.size), gain, np.maximum(ahead, 1 - ahead), n, random_seed)
         notes = [note.replace("items", "pairs") for note in table.attrs["notes"]]
         pair = table["item"].to_numpy()
-        first, second, ahead = first[pair], second[pair], ahead[pair]
+        (first, second), ahead = np.transpose(np.triu_indices(size, 1))[pair].T, ahead[pair]
         games = np.zeros((size, size), np.int64)
         np.add.at(games, (self.comparisons.first, self.comparisons.second), 1)
         turned = games[first, second] > games[second, first]

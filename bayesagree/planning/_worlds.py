@@ -165,23 +165,9 @@ def _two_stage(squared: Floats, votes: NDArray[np.int64]) -> Floats:
     return terms @ coefficient
 
 
-def covariances(studies: Studies, width: Floats, votes: NDArray[np.int64]) -> Floats:
-    """Return the covariance of the scores of the models in each design, (items, annotators, model, model)."""
-    design = [np.flatnonzero(studies.annotators == number)[-1] for number in votes]
-    typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean(axis=1))
-    return studies.covariance[design] * ((width / typical) ** 2)[..., None, None]
-
-
-def sd_of_difference(studies: Studies, covariance: Floats) -> Floats:
-    """Standard deviation of the difference of the two best models in each design, (items, annotators)."""
-    sign = np.zeros(studies.truth.shape[1])
-    sign[np.argsort(-studies.truth.mean(axis=0))[:2]] = 1, -1
-    return np.sqrt(sign @ covariance @ sign)
-
-
-def right_choices(studies: Studies, covariance: Floats, rng: np.random.Generator) -> Floats:
+def right_choices(truth: Floats, covariance: Floats, rng: np.random.Generator) -> Floats:
     """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
-    truth, right = studies.truth, np.full((*covariance.shape[:2], len(studies.truth)), np.nan)
+    right = np.full((*covariance.shape[:2], len(truth)), np.nan)
     if truth.shape[1] < 2:
         return right
     noise, best = rng.standard_normal((RANKINGS, truth.shape[1])), truth.max(axis=1, keepdims=True)

@@ -20,15 +20,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import Metric
-from bayesagree.planning._worlds import (
-    CI_PROB,
-    Studies,
-    covariances,
-    right_choices,
-    sd_of_difference,
-    widths_of,
-    worlds,
-)
+from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
 from bayesagree.plausibility.registry import POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
@@ -44,7 +36,7 @@ MOST_ITEMS_OF_ONE_VOTE = 1000
 
 # Why ``"auto"`` chose the posterior of a study.
 REASON = (
-    "Votes and predictions together evaluate the studies, as evaluate() does by default (informed_dirichlet)."
+    "Votes and predictions evaluate the studies together, as evaluate() does by default (informed_dirichlet)."
 )
 
 
@@ -181,40 +173,44 @@ def plan(
     coords = {"items": sizes, "annotators": votes}
     attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
     attrs["choice"] = REASON if auto and predictions is not None else ""
-    price, plans = positive(of_run, "cost of a run", zero=True), []
-    for number in (0,) if several is None else several.tolist():
-        of = studies.of_runs(number) if number else studies
-        plans.append(xr.Dataset(_outlook(of, sizes, votes, prices + price * number, two, root), coords, attrs))
-    found = plans[0]
-    if several is not None:
+    price = positive(of_run, "cost of a run", zero=True)
+
+    def planned(of: Studies, price: float = 0.0) -> xr.Dataset:
+        return xr.Dataset(_outlook(of, sizes, votes, prices + price, two, root), coords, attrs)
+
+    if several is None:
+        found = planned(studies)
+    else:
+        plans = [planned(studies.of_runs(number), price * number) for number in several.tolist()]
         found = xr.concat(plans, pd.Index(several, name="runs"), combine_attrs="override")
         found["worth"] = (widths_of(studies.of_runs(1), sizes, votes)[0] / found["width"]) ** 2
         found = found.transpose("items", "annotators", "runs")
     return found if target is None else _with_best(found, positive(target, "target"))
 
 
-def _outlook(
-    studies: Studies,
-    sizes: NDArray[np.int64],
-    votes: NDArray[np.int64],
-    prices: NDArray[Any],
-    two: tuple[float | None, float | None],
-    root: np.random.SeedSequence,
-) -> dict[str, tuple[tuple[str, str], Floats]]:
-    """Return the variables of a plan over (items, annotators), from studies of one number of runs."""
+def _outlook(studies: Studies, sizes: Any, votes: Any, prices: Any, two: Any, root: Any) -> dict[str, Any]:
+    """Return the variables of a plan over (items, annotators), from studies of one number of runs.
+
+    Of (difference, power) `two`, the difference of the two models that are best in the mean of the worlds is found
+    where it is as many standard deviations from 0 as the end of its interval from its mean.
+    """
     width, reach = widths_of(studies, sizes, votes)
-    covariance = covariances(studies, width, votes)
-    right = right_choices(studies, covariance, np.random.default_rng(root))
+    design = [np.flatnonzero(studies.annotators == number)[-1] for number in votes]
+    typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean(axis=1))
+    covariance = studies.covariance[design] * ((width / typical) ** 2)[..., None, None]
+    right = right_choices(studies.truth, covariance, np.random.default_rng(root))
     values: dict[str, Any] = {
         "width": width,
         "width_lower": width * np.exp(-reach),
         "width_upper": width * np.exp(reach),
+        "prob_right": right.mean(axis=2),
+        "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(right.shape[2]),
+        "cost": sizes[:, None] * prices,
     }
-    values["prob_right"] = right.mean(axis=2)
-    values["prob_right_error"] = right.std(axis=2, ddof=1) / np.sqrt(right.shape[2])
-    values["cost"] = sizes[:, None] * prices
     if two != (None, None):
-        sd, border = sd_of_difference(studies, covariance), sp.special.ndtri((1 + CI_PROB) / 2)
+        sign = np.zeros(studies.truth.shape[1])
+        sign[np.argsort(-studies.truth.mean(axis=0))[:2]] = 1, -1
+        sd, border = np.sqrt(sign @ covariance @ sign), sp.special.ndtri((1 + CI_PROB) / 2)
         if two[0] is not None:
             values["power"] = sp.special.ndtr(positive(two[0], "difference") / sd - border)
         if two[1] is not None:
@@ -224,10 +220,10 @@ def _outlook(
 
 def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence[int]) -> list[tuple[int, int]]:
     """Items and votes of the studies that `plan` draws in each world."""
-    of_one = sorted({min(int(size), MOST_ITEMS_OF_ONE_VOTE) for size in (min(items), max(items))})
+    of_one = sorted({min(size, MOST_ITEMS_OF_ONE_VOTE) for size in (min(items), max(items))})
     of_more = min(n_pilot, MOST_ITEMS)
-    return [(size, 1) for size in of_one if min(annotators) == 1] + [
-        (of_more, int(n)) for n in annotators if n > 1
+    return [
+        design for n in annotators for design in ([(of_more, n)] if n > 1 else [(size, 1) for size in of_one])
     ]
 
 

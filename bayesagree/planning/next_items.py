@@ -223,9 +223,9 @@ def value_of_votes(
 
 def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
     models = 0 if predictions is None else predictions.models.size
+    needed: dict[Goal, int] = {"decision": 2, "metric": 1, "certainty": 0}
     if goal is None:
-        return "decision" if models > 1 else "metric" if models else "certainty"
-    needed = {"decision": 2, "metric": 1, "certainty": 0}
+        return next(name for name, least in needed.items() if models >= least)
     one_of(goal, "goal", tuple(needed))
     if models < needed[goal]:
         raise InputError(f"goal={goal!r} needs {needed[goal]} models, there are {models}; pass predictions=")
