@@ -9,11 +9,11 @@ from typing import Any
 
 import numba
 import numpy as np
-import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
+from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.results import seed_of
 from bayesagree.inference.streams import block_generator, stream_apart
 
@@ -124,7 +124,5 @@ def spread(
     out[:, named] = theta[:, : named.size]
     if unnamed.size == 0:
         return
-    # Logs: variables of small shapes would underflow, and tie.
-    part = np.log(rng.standard_gamma(shape + 1, (len(theta), unnamed.size)))
-    part -= rng.standard_exponential(part.shape) / shape
-    out[:, unnamed] = theta[:, -1:] * sp.special.softmax(part, axis=1)
+    share = log_dirichlets(rng, np.full((len(theta), unnamed.size), shape))
+    out[:, unnamed] = theta[:, -1:] * np.exp(share)
