@@ -25,7 +25,7 @@ from bayesagree.errors import InputError
 from bayesagree.inference.blocks import best_labels, label_dtype
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size, result_tree, settings_of
-from bayesagree.inference.slices import Prior, climb, draws_in_turn
+from bayesagree.inference.slices import Prior, chains_of, climb, posterior
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plausibility.certainty import label_certainty
@@ -85,24 +85,24 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
     )
     sizes = {"chain": chains, "draw": draws, "item": items.size, last: depth or labels.size}
     check_size(sizes, np.dtype(dtype).itemsize, "pass a posterior with fewer draws or with top_labels=L")
-    drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], chains * draws, rng)
+    drawn = draw_parameters(log_p[codes >= 0], codes[codes >= 0], draws, chains, rng)
     kept, mean = np.empty(tuple(sizes.values()), dtype), np.zeros(log_p.shape)
     confidence = np.empty((chains, draws))
-    for at, x in zip(np.ndindex(chains, draws), drawn):
-        q = np.exp(log_q(log_p, x[None])[0])
-        mean += q / len(drawn)
+    for at in np.ndindex(chains, draws):
+        q = np.exp(log_q(log_p, drawn[at][None])[0])
+        mean += q / confidence.size
         confidence[at] = q.max(axis=1).mean()
         # The true label of every item has all but a conditional share.
         plausibility = CONDITIONAL_SHARE * q
         plausibility[np.arange(items.size), categories(rng, q)] += 1 - CONDITIONAL_SHARE
         kept[at] = best_labels(plausibility, depth) if depth else plausibility
-    x, once = drawn.reshape(chains, draws, -1), ("chain", "draw")
+    once = ("chain", "draw")
     return result_tree(
         {
             "posterior": {
                 name: (tuple(sizes), kept),
-                "exponent": (once, np.exp(x[:, :, 0])),
-                "offset": ((*once, "category"), x[:, :, 1:]),
+                "exponent": (once, np.exp(drawn[:, :, 0])),
+                "offset": ((*once, "category"), drawn[:, :, 1:]),
                 "mean_confidence": (once, confidence),
             },
             "derived": {"label_probability": (("item", "category"), mean)},
@@ -172,8 +172,6 @@ def calibration_scores(probability: xr.DataArray, gold: Gold) -> dict[str, float
 LOG_EXPONENT_PRIOR = (-0.7, 1.0)
 # Standard deviation of b.
 OFFSET_SD = 0.5
-# Chains of slices side by side.
-WALKERS = 20
 
 
 def log_q(log_p: Floats, parameters: Floats) -> Floats:
@@ -181,16 +179,12 @@ def log_q(log_p: Floats, parameters: Floats) -> Floats:
     return sp.special.log_softmax(np.exp(parameters[:, :1, None]) * log_p + parameters[:, None, 1:], axis=2)
 
 
-def draw_parameters(log_p: Floats, gold: NDArray[np.int64], size: int, rng: Rng) -> Floats:
-    """Draw log eta and b from their posterior, shape (draw, 1 + label), by elliptical slices around its mode."""
-    mean, sd = np.column_stack([LOG_EXPONENT_PRIOR, *[(0.0, OFFSET_SD)] * log_p.shape[1]])
+def draw_parameters(log_p: Floats, gold: NDArray[np.int64], draws: int, chains: int, rng: Rng) -> Floats:
+    """Draw log eta and b from their posterior, shape (chain, draw, 1 + label), by elliptical slices."""
+    prior = Prior(*np.column_stack([LOG_EXPONENT_PRIOR, *[(0.0, OFFSET_SD)] * log_p.shape[1]]))
 
     def of_items(x: Floats) -> Floats:
         return log_q(log_p, x)[:, np.arange(gold.size), gold].T
 
-    def density(x: Floats) -> Floats:
-        return of_items(x).sum(axis=0) - 0.5 * np.square((x - mean) / sd).sum(axis=1)
-
-    mode, root = climb(of_items, Prior(mean, sd), np.ones(gold.size))
-    start = mode + rng.standard_normal((WALKERS, mean.size)) @ root.T
-    return draws_in_turn(density, start, mode, root, size, rng)
+    density = posterior(lambda x: of_items(x).sum(axis=0), prior)
+    return chains_of(density, [climb(of_items, prior, np.ones(gold.size))], draws, chains, rng)
