@@ -188,17 +188,13 @@ class Choice(NamedTuple):
     reason: str
 
 
-# The posterior that learns from predictions too, and what it estimates.
+# The posterior that learns from predictions too, the fewest items from which it does (ranked ones have a prior that
+# carries more), what it learns from, and whose scores it estimates.
 INFORMED = {
-    Labels: (InformedDirichlet, "Votes and predictions together estimate the score against many annotators"),
-    Rankings: (
-        InformedPlackettLuce,
-        "Rankings and predictions together estimate the score against many readers",
-    ),
-    Ratings: (InformedNormal, "Ratings and predictions together estimate the score against many annotators"),
+    Labels: (InformedDirichlet, 0, "Votes", "annotators"),
+    Rankings: (InformedPlackettLuce, 5, "Rankings", "readers"),
+    Ratings: (InformedNormal, 30, "Ratings", "annotators"),
 }
-# Rated and ranked items from which predictions inform the truth; ranked ones have a prior that carries more.
-FEWEST = {Ratings: 30, Rankings: 5}
 
 
 def default_posterior(
@@ -236,7 +232,7 @@ def default_posterior(
     said = f" {who_competed(annotations)[0]}" if isinstance(annotations, Rankings) else ""
     if why := _why_alone(annotations, predictions, given):
         return Choice(first, f"{kind.__name__} alone determine the truth ({first}): {why}.{said}")
-    informed, reason = INFORMED[kind]
+    informed, _, known, against = INFORMED[kind]
     for name, value in given.items():
         another = name == "prior" and not isinstance(value, InformedPrior | None)
         if another or name not in informed.arguments():
@@ -244,8 +240,10 @@ def default_posterior(
                 f"{say(name)} is no argument of {informed.name}, the default for these data: name the posterior that "
                 f"it is for, such as {say('plausibility', first)}, or leave it out"
             )
-    if "gold" in given:
-        reason = "Votes, predictions and gold together estimate the score against gold"
+    sources, target = (
+        (", predictions and gold", "gold") if "gold" in given else (" and predictions", f"many {against}")
+    )
+    reason = f"{known}{sources} together estimate the score against {target}"
     return Choice(informed.name, f"{reason} ({informed.name}).{said}")
 
 
@@ -261,7 +259,7 @@ def _why_alone(annotations: Annotations, predictions: Predictions | None, given:
         return "rankings say what was on offer"
     if isinstance(annotations, Ratings) and predictions.numbers is None:
         return "predictions are labels"
-    few = np.unique(annotations.item_index).size < (fewest := FEWEST[type(annotations)])
+    few = np.unique(annotations.item_index).size < (fewest := INFORMED[type(annotations)][1])
     return f"there are fewer than {fewest} items" if few else ""
 
 
