@@ -296,15 +296,11 @@ class ItemPosterior(Posterior):
         variables = self.variables(annotations, request)
         # The variables of one posterior share their shape.
         last, n_items = next(iter(variables.values()))[0], annotations.items.size
-        fewer = (
-            "pass top_labels=L to keep only the L best labels of each draw"
-            if "category" in last
-            else "use fewer draws"
-        )
+        fewer = "top_labels=L to keep the L best labels of each draw" if "category" in last else "fewer draws"
         check_size(
             {"chain": request.chains, "draw": request.draws, "item": n_items, **last},
             sum(np.dtype(dtype).itemsize for _, dtype in variables.values()),
-            f"{fewer}, or evaluate(), which streams",
+            f"use {fewer}, or evaluate(), which streams",
         )
         problem = self.problem(annotations)
         groups: Any = self.known(problem, request)

@@ -154,7 +154,14 @@ def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> 
     InputError
         Something that is no Dask client, or one without workers.
     """
-    threads = _n_threads(client)
+    if not all(hasattr(client, name) for name in ("submit", "nthreads")):
+        raise InputError(
+            f"client={client!r} is not a Dask client: install the extra scale (pip install 'bayesagree[scale]') and "
+            "pass distributed.Client(address)"
+        )
+    threads = sum(client.nthreads().values())
+    if threads == 0:
+        raise InputError(f"client={client!r} has no workers; start some, or client.wait_for_workers(1)")
     import dask.config
     from distributed.protocol.pickle import dumps, loads
 
@@ -166,15 +173,3 @@ def _cluster_map[B, R](work: Callable[[B], R], blocks: list[B], client: Any) -> 
     yield from _in_order(
         lambda batch: client.submit(run_batch, shared, batch, pure=False), blocks, 2 * threads, TASK
     )
-
-
-def _n_threads(client: Any) -> int:
-    if not all(hasattr(client, name) for name in ("submit", "nthreads")):
-        raise InputError(
-            f"client={client!r} is not a Dask client: install the extra scale (pip install 'bayesagree[scale]') and "
-            "pass distributed.Client(address)"
-        )
-    threads = sum(client.nthreads().values())
-    if threads == 0:
-        raise InputError(f"client={client!r} has no workers; start some, or client.wait_for_workers(1)")
-    return threads
