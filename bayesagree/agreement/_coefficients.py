@@ -293,7 +293,12 @@ def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[
         return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, pairs_of_values), items)
 
     yield "percent_agreement", of_counts(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
-    yield from _of_two(items, kind, C, A, many)
+    missing = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
+    missing = missing or ("an annotator annotated an item more than once" if items.repeated else "")
+    cohen = undefined(missing) if missing else against(items, int(items.annotator.max()), kind)
+    both = C.sum(axis=1) == 2
+    yield "cohen_kappa", cohen
+    yield "scott_pi", of_counts(lambda W: formula.fleiss(W[:, both], C[both], A), cohen.note)
     missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
     yield "conger_kappa", undefined(missing) if missing else _conger(items, C, A)
     yield "fleiss_kappa", of_counts(lambda W: formula.fleiss(W, C, A), many)
@@ -312,29 +317,6 @@ def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[
 
 def _defined(found: Coefficient, items: Items) -> Coefficient:
     return undefined(why_undefined(items)) if np.isnan(found.estimate()) else found
-
-
-def _of_one_value(found: Coefficient) -> Coefficient:
-    only = "expected agreement is complete: only one value was used"
-    return undefined(only) if np.isnan(found.estimate()) else found
-
-
-def _of_two(items: Items, kind: Weights, C: Floats, A: Floats, many: str) -> Iterator[tuple[str, Coefficient]]:
-    """Yield the coefficients of two annotators: Cohen's kappa and Scott's pi."""
-    missing = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
-    missing = missing or ("an annotator annotated an item more than once" if items.repeated else "")
-    if missing:
-        yield from ((name, undefined(missing)) for name in ("cohen_kappa", "scott_pi"))
-        return
-    cohen, both = against(items, int(items.annotator.max()), kind), C.sum(axis=1) == 2
-    yield "cohen_kappa", cohen
-    pi = Coefficient(
-        lambda W: formula.fleiss(W[:, both], C[both], A),
-        items.patterns.weight,
-        items.patterns.pattern_of_item,
-        A.size,
-    )
-    yield "scott_pi", undefined(cohen.note) if cohen.note else _of_one_value(pi)
 
 
 def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
@@ -364,7 +346,9 @@ def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
 
     weight = np.bincount(named[named >= 0], minlength=used.sum()).astype(float)
     remark = "" if kind == "identity" else f"{kind} weights"
-    return _of_one_value(Coefficient(compute, weight, unit, A.size, "", remark, kind == "identity"))
+    found = Coefficient(compute, weight, unit, A.size, "", remark, kind == "identity")
+    only = "expected agreement is complete: only one value was used"
+    return undefined(only) if np.isnan(found.estimate()) else found
 
 
 def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.agreement._coefficients import REPLICATES, interval_of, together, weight_shape
+from bayesagree.agreement._formulas import pair_sum, ratio
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
 
@@ -42,24 +43,19 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
         nothing = {"estimate": np.nan} | interval_of(np.empty(0), ci_prob, "no item has two rankings")
         return {name: nothing | {"ci_kind": "weighted bootstrap hdi"} for name in NAMES}
     items = [_item(rankings, int(i)) for i in chosen]
-    if len(items) == 1:
-        values = _coefficients(items[0], np.ones((1, items[0].ranking.size)))
-        parts = [_coefficients(items[0], w) for w in _weights(items[0].ranking.size, rng)]
-        estimate, drawn = values[:, 0], np.concatenate(parts, axis=1)
-        note = "one item: the interval is over its annotators"
-    else:
-        by_item = np.stack(
-            [_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items], axis=1
-        )
-        known = ~np.isnan(by_item)
-        filled = np.where(known, by_item, 0.0)
-        parts = [(filled @ w.T) / np.maximum(known @ w.T, 1e-300) for w in _weights(len(items), rng)]
-        estimate, drawn, note = (
-            filled.sum(axis=1) / np.maximum(known.sum(axis=1), 1),
-            np.concatenate(parts, axis=1),
-            "",
-        )
-        estimate = np.where(known.any(axis=1), estimate, np.nan)
+    values = [_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items]
+    by_item = np.stack(values, axis=1)
+    known = ~np.isnan(by_item)
+    filled = np.where(known, by_item, 0.0)
+
+    def compute(weight: Floats) -> Floats:
+        return _coefficients(items[0], weight) if len(items) == 1 else ratio(filled @ weight.T, known @ weight.T)
+
+    n, note = len(items), ""
+    if n == 1:
+        n, note = items[0].ranking.size, "one item: the interval is over its annotators"
+    weights = (rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP))
+    estimate, drawn = compute(np.ones((1, n)))[:, 0], np.concatenate([compute(w) for w in weights], axis=1)
     return {
         name: _row(estimate[k], drawn[k], ci_prob, together(NOTES.get(name, ""), note))
         for k, name in enumerate(NAMES)
@@ -73,10 +69,6 @@ def _row(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str,
     return {"estimate": estimate} | interval | {"ci_kind": "weighted bootstrap hdi"}
 
 
-def _weights(n: int, rng: np.random.Generator) -> list[Floats]:
-    return [rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP)]
-
-
 def _coefficients(item: Item, weight: Floats) -> Floats:
     """Coefficients of an item for weights of its annotators, shape (replicate, annotator) -> (coefficient, replicate).
 
@@ -84,29 +76,22 @@ def _coefficients(item: Item, weight: Floats) -> Floats:
     with m annotators W = (1 + (m - 1) r) / m, where r is the mean correlation of ranks (Kendall 1948, chapter 6).
     """
     n, own = item.ranking.size, item.covariance.diagonal()
-    sums = np.zeros((len(weight), own.size))
-    squares = np.zeros_like(sums)
-    for u in range(own.size):
-        mine = weight[:, item.ranking == u]
-        sums[:, u], squares[:, u] = mine.sum(axis=1), (mine**2).sum(axis=1)
+    member = (item.ranking[:, None] == np.arange(own.size)).astype(float)
+    sums, squares = weight @ member, weight**2 @ member
 
     def mean_of_pairs(table: Floats) -> Floats:
-        defined = ~np.isnan(table)
-        filled = np.where(defined, table, 0.0)
-        pairs = _off_diagonal(sums, squares, defined.astype(float))
-        exist = pairs > 1e-9 * sums.sum(axis=1) ** 2  # none: rounding errors are left
-        return np.where(exist, _off_diagonal(sums, squares, filled) / np.where(exist, pairs, 1.0), np.nan)
+        """Sum w_i w_j table_ij over pairs of different annotators, and divide by the weight of those that have one."""
+        given = np.nan_to_num(table), (~np.isnan(table)).astype(float)
+        total, pairs = (pair_sum(sums, of) - squares @ of.diagonal() for of in given)
+        return ratio(
+            total, np.where(pairs > 1e-9 * sums.sum(axis=1) ** 2, pairs, 0.0)
+        )  # rounding errors are none
 
     between, within = mean_of_pairs(item.covariance), (sums @ own) / sums.sum(axis=1)
     # Every ranking one block of ties: there is no order to agree on.
     within = np.where(within > 0, within, np.nan)
     concordance = (within + (n - 1) * between) / n
     return np.stack([concordance, concordance / within, mean_of_pairs(item.tau)])
-
-
-def _off_diagonal(sums: Floats, squares: Floats, table: Floats) -> Floats:
-    """Sum of w_i w_j table_ij over pairs of different annotators."""
-    return ((sums @ table) * sums).sum(axis=1) - squares @ table.diagonal()
 
 
 def _item(rankings: Rankings, item: int) -> Item:

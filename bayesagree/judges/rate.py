@@ -260,10 +260,8 @@ def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[
 
 def _raw(panel: Panel) -> Floats:
     """Mean verdict of each judge on each system, NaN where it judged none."""
-    member = np.arange(panel.system.levels.size)[:, None] == panel.system.code
-    present = np.isfinite(panel.verdict)
-    with np.errstate(invalid="ignore"):
-        return (member @ np.where(present, panel.verdict, 0.0)) / (member @ present.astype(float))
+    table: Any = pd.DataFrame(panel.verdict).groupby(panel.system.code).mean()
+    return table.to_numpy()
 
 
 def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
