@@ -179,10 +179,7 @@ def _kinds(values: NDArray[Any]) -> set[str]:
     """Kinds of names among the values that are not missing: truth value, number, text."""
     types = {values.dtype.type}
     if values.dtype == object:
-        types = set(map(type, values)) - {type(None), type(pd.NA), type(pd.NaT)}
-        floats = {t for t in types if issubclass(t, float | np.floating)}
-        if floats and all(v != v for v in values if isinstance(v, float | np.floating)):
-            types -= floats
+        types = set(map(type, values[pd.notna(values)]))
     return {_kind(t) for t in types}
 
 
@@ -362,14 +359,15 @@ class Entries(NamedTuple):
         rows = np.flatnonzero(present)
         if rows.size == 0:
             raise InputError(f"there is no {what}: every one is missing")
-        pair = self.item[rows].astype(np.int64) * (self.annotators.size + 1) + self.annotator[rows]
-        ordered = np.sort(pair)
-        if duplicates == "keep" or not self.annotators.size or changes(ordered).all():
+        if duplicates == "keep" or not self.annotators.size:
             return rows
-        repeated = pd.Series(pair).duplicated(keep="last" if duplicates == "last" else "first").to_numpy()
-        if duplicates == "error":
-            raise InputError(
-                f"{self.place(rows[repeated][0])}: annotated more than once ({int(repeated.sum())} repeated rows in "
+        pair = self.item[rows].astype(np.int64) * self.annotators.size + self.annotator[rows]
+        repeated = pd.Index(pair).duplicated("last" if duplicates == "last" else "first")
+        refuse(
+            repeated & (duplicates == "error"),
+            lambda row: (
+                f"{self.place(rows[row])}: annotated more than once ({int(repeated.sum())} repeated rows in "
                 f"all); {say('duplicates', 'first')} keeps one of them ('last' and 'keep' are other rules)"
-            )
+            ),
+        )
         return rows[~repeated]

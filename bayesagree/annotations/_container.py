@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import changes
-from bayesagree.annotations._display import Displayed, names, per_item
-from bayesagree.errors import InputError, place_of, refuse
+from bayesagree.annotations._display import Displayed, per_item
+from bayesagree.errors import InputError, place_of, refuse, shorten
 
 Kind = Literal["labels", "ratings", "rankings"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -58,9 +58,8 @@ class Container(Displayed):
         found = {"items": self.items.size, "annotators": who, "annotations": self.n_annotations}
         found |= {"annotations per item": per_item(counts)}
         if isinstance(self, Categorical):
-            found["ordered categories" if getattr(self, "ordered", None) else "categories"] = names(
-                self.categories
-            )
+            ordered = "ordered " if getattr(self, "ordered", None) else ""
+            found[f"{ordered}categories"] = shorten(self.categories)
         return found
 
     @property

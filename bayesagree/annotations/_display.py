@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesagree.errors import WAYS, InputError, shorten
+from bayesagree.errors import WAYS, InputError
 
 
 class Displayed(ABC):
@@ -32,7 +32,11 @@ class Displayed(ABC):
         return f"{type(self).__name__}({text})"
 
     def _repr_html_(self) -> str:
-        rows = [_row(name, escape(str(value))) for name, value in self.overview().items()]
+        left = 'style="text-align:left"'
+        rows = [
+            f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(str(value))}</td></tr>"
+            for name, value in self.overview().items()
+        ]
         return f"<table><caption><b>{type(self).__name__}</b></caption>{''.join(rows)}</table>"
 
 
@@ -40,12 +44,3 @@ def per_item(counts: Any) -> str:
     """Least, median and largest number of annotations per item."""
     low, middle, high = np.min(counts), np.median(counts), np.max(counts)
     return f"{low:g}" if low == high else f"{low:g} to {high:g}, median {middle:g}"
-
-
-def names(values: Any) -> str:
-    """Return a few names and how many more there are."""
-    return shorten(values.tolist(), 5)
-
-
-def _row(name: str, cell: str) -> str:
-    return f'<tr><th style="text-align:left">{escape(name)}</th><td style="text-align:left">{cell}</td></tr>'

@@ -23,7 +23,7 @@ from bayesagree.annotations._columns import (
     values_of,
 )
 from bayesagree.annotations._container import Categorical
-from bayesagree.annotations._display import Displayed, names
+from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._model_outputs import Output, level_widths
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -62,11 +62,11 @@ class Predictions(Categorical, Displayed):
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
-        found: dict[str, Any] = {"models": names(self.models if self.runs is None else self.runs.models)}
+        found: dict[str, Any] = {"models": shorten(self.models if self.runs is None else self.runs.models)}
         found |= ({} if self.runs is None else {"runs": self.models.size}) | {"items": self.items.size}
         if self.numbers is not None:
             return found | {"predicted": "numbers", "values per item": self.numbers.shape[2]}
-        found |= {"categories": names(self.categories), "predicted": "scores"}
+        found |= {"categories": shorten(self.categories), "predicted": "scores"}
         if self.label_index is None:
             return found
         return found | {"predicted": "labels", "missing": int((self.label_index < 0).sum())}
@@ -270,9 +270,9 @@ class Predictions(Categorical, Displayed):
         if scores is None:
             given = (self.hard_labels()[:, :, None] == np.arange(n_labels)).astype(float)
             size = np.bincount(self.runs.models_of(self.models.size))[:, None, None]
-            shares = self.runs.mean(given, axis=0)
-            answered = shares.sum(axis=2, keepdims=True) * size
-            scores = np.where(answered > 0, (shares * size + 1 / n_labels) / (answered + 1), np.nan)
+            counts = self.runs.mean(given, axis=0) * size
+            answered = counts.sum(axis=2, keepdims=True)
+            scores = np.where(answered > 0, (counts + 1 / n_labels) / (answered + 1), np.nan)
         else:
             scores = self.runs.mean(scores.astype(float), axis=0)
         return replace(self, scores=scores, label_index=None, **new)

@@ -66,10 +66,10 @@ def span_rows(frame: Any, match: Match, no_label: str) -> pd.DataFrame:
 def _label_of(spans: list[Span], start: int, end: int, *, exact: bool) -> Any:
     """Label of the span that shares most with a place, the first of equal ones, or None."""
     if exact:
-        return next((span.label for span in spans if (span.start, span.end) == (start, end)), None)
-    shared = [min(span.end, end) - max(span.start, start) for span in spans]
-    best = max(range(len(spans)), key=shared.__getitem__, default=None)
-    return None if best is None or shared[best] <= 0 else spans[best].label
+        spans = [span for span in spans if span[:2] == (start, end)]
+    inside = [span for span in spans if span.start < end and start < span.end]
+    best = max(inside, key=lambda span: min(span.end, end) - max(span.start, start), default=None)
+    return None if best is None else best.label
 
 
 def _overlapping(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

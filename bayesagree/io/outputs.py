@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree.annotations._columns import pandas_frame
+from bayesagree.annotations._columns import names_array, pandas_frame
 from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
@@ -197,9 +197,7 @@ def _items(items: Any) -> pd.DataFrame:
         name = str(items.name or "value")
         return items.rename(name).to_dataframe().reset_index().sort_values([name, "item"], kind="stable")
     if isinstance(items, pd.DataFrame) and "item" in items.columns:
-        if items["item"].duplicated().any():
-            twice = items.loc[items["item"].duplicated().to_numpy(), "item"].tolist()[0]
-            raise InputError(f"item {twice!r} is listed twice; a list for annotators has every item once")
+        names_array(items["item"], "item")  # refuses repeats
         return items
     raise InputError(
         f"expected a table with a column 'item' (annotate_next) or a DataArray (item), got {type(items).__name__}"
