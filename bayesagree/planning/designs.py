@@ -36,7 +36,7 @@ MOST_ITEMS_OF_ONE_VOTE = 1000
 
 # Why ``"auto"`` chose the posterior of a study.
 REASON = (
-    "Votes and predictions evaluate the studies together, as evaluate() does by default (informed_dirichlet)."
+    "Votes and predictions together evaluate the studies, as evaluate() does by default (informed_dirichlet)."
 )
 
 

@@ -87,9 +87,7 @@ def group_agreement(
     code, moments = _coded_moments(annotations, kept)
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
     cells = group.astype(np.int64) * n_items + item
-    by_cell = np.stack([np.bincount(cells, m, size * n_items) for m in moments[code].T], axis=-1).reshape(
-        size, n_items, -1
-    )
+    by_cell = _sums(moments[code], cells, (size, n_items))
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(np.float64)
@@ -122,6 +120,12 @@ def _coded_moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> tu
         values, code = np.unique(annotations.unit()[kept], return_inverse=True)
         x = values[:, None]
     return code, np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
+
+
+def _sums(values: Floats, at: NDArray[np.int64], shape: tuple[int, int]) -> Floats:
+    """Sum rows (row, moment) by their place in a table, shape (*shape, moment)."""
+    sums = [np.bincount(at, column, shape[0] * shape[1]) for column in values.T]
+    return np.stack(sums, axis=-1).reshape(*shape, -1)
 
 
 def _distance(x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
@@ -157,12 +161,9 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
     size = np.tile(size, 2)
     item = np.repeat(np.arange(PSEUDO_ITEMS), size)
     place = np.arange(item.size) - np.repeat(np.cumsum(size) - size, size)
-    of_first = place < np.tile(first, 2)[item]
-    sides = [
-        np.stack([np.bincount(item, m * of, PSEUDO_ITEMS) for m in rows.T], axis=-1)
-        for of in (of_first, ~of_first)
-    ]
-    return _pair_sums(sides[0], sides[0] if same else sides[1], same=same)
+    of_second = place >= np.tile(first, 2)[item]
+    sides = _sums(rows, item + PSEUDO_ITEMS * of_second, (2, PSEUDO_ITEMS))
+    return _pair_sums(sides[0], sides[0 if same else 1], same=same)
 
 
 def _alpha(sums: Floats, *, same: bool) -> Floats:

@@ -10,7 +10,7 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -127,37 +127,41 @@ class EvaluationSpecification:
         InputError
             A declared feature that the annotators or items do not have.
         """
-        if missing := [name for name in self.items if items is None or name not in items]:
-            raise InputError(
-                f"the specification has a target for item attribute {missing[0]!r}; pass items= with it"
-            )
-        of_items: Any = None if items is None else items.reindex(list(annotations.items))
         features = dict.fromkeys([*self.protected, *self.similarity, *self.representative, *self.annotators])
-        known = annotations.categories.astype(str).tolist() if annotations.kind == "labels" else []
-        given = [
-            *(
-                ("annotator", f, annotators.values(f, annotations.annotators), self.annotators, [])
-                for f in features
-            ),
-            *(
-                ("item", f, of_items[f].map(str, na_action="ignore").fillna(UNKNOWN), self.items, [])
-                for f in self.items
-            ),
-            ("label", "label", annotations.text(), {"label": self.labels}, known),
-        ]
-        distributions = pd.concat([_shares(*one) for one in given], ignore_index=True)
+        of = annotations.annotators
+        parts = [_shares("annotator", f, annotators.values(f, of), self.annotators.get(f, {})) for f in features]
+        for name, targets in self.items.items():
+            if items is None or name not in items:
+                raise InputError(
+                    f"the specification has a target for item attribute {name!r}; pass items= with it"
+                )
+            values: Any = items[name].reindex(list(annotations.items))
+            parts.append(_shares("item", name, values.map(str, na_action="ignore").fillna(UNKNOWN), targets))
+        known = annotations.categories.astype(str) if annotations.kind == "labels" else ()
+        parts.append(_shares("label", "label", annotations.text(), self.labels, known))
+        distributions = pd.concat(parts, ignore_index=True)
         gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
-        few = np.bincount(annotations.item_index, minlength=annotations.items.size) < self.labels_per_item
-        gaps += [f"{few.sum()} of {few.size} items have fewer than {self.labels_per_item} labels"] * bool(
-            few.any()
-        )
+        n_items = annotations.items.size
+        gaps += _few(annotations.item_index, n_items, "items", self.labels_per_item)
         composition = pd.DataFrame(
             columns=["annotators", "annotations", "items"], index=pd.Index([], name="group")
         )
         if self.protected:
             groups = Groups.by_features(annotations, annotators, self.protected)
-            composition = groups.composition(annotations)
-            gaps += _group_gaps(self, annotations, groups, composition["annotators"])
+            composition, group = groups.composition(annotations), groups.of_rows(annotations)
+            cells, n_cells = (
+                group.astype(np.int64) * n_items + annotations.item_index,
+                groups.names.size * n_items,
+            )
+            gaps += _few(cells[group >= 0], n_cells, "cells (group, item)", self.labels_per_group_and_item)
+            sizes: Any = composition["annotators"]
+            empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < self.smallest_group)]
+            if len(empty) and len(self.protected) > 1:
+                gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
+            if len(small):
+                gaps.append(
+                    f"{len(small)} groups have fewer than {self.smallest_group} annotators: {shorten(small)}"
+                )
         return SpecificationReport(self, distributions, composition, tuple(gaps))
 
 
@@ -209,18 +213,16 @@ def individual_unfairness(
     columns = [annotators.values(feature, performance["annotator"].to_numpy()) for feature in similarity]
     same = np.all([(c[:, None] == c) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
     first, second = np.nonzero(np.triu(same, 1))
-    pairs = np.abs(performance.isel(annotator=first).values - performance.isel(annotator=second).values)
-    gaps = xr.DataArray(pairs, dims=performance.dims, coords={"model": performance["model"]})
+    of_each: Any = performance.drop_vars("annotator")
+    gaps = abs(of_each.isel(annotator=first) - of_each.isel(annotator=second))
     return gaps.mean("annotator").rename("individual_unfairness")
 
 
-def _shares(
-    kind: str, feature: str, values: Any, targets: Mapping[str, Shares], known: Sequence[str] = ()
-) -> pd.DataFrame:
-    counts, target = pd.Series(np.asarray(values)).value_counts(), targets.get(feature, {})
-    names = sorted({*map(str, counts.index), *target, *known})
+def _shares(kind: str, feature: str, values: Any, targets: Shares, known: Iterable[str] = ()) -> pd.DataFrame:
+    counts = pd.Series(np.asarray(values)).value_counts()
+    names = sorted({*map(str, counts.index), *targets, *known})
     n = counts.reindex(names, fill_value=0).to_numpy()
-    wanted = [target.get(name, np.nan if not target or name == UNKNOWN else 0.0) for name in names]
+    wanted = [targets.get(name, np.nan if not targets or name == UNKNOWN else 0.0) for name in names]
     shown = {"kind": kind, "feature": feature, "value": names, "target": wanted, "actual": n / n.sum(), "n": n}
     return pd.DataFrame(shown)
 
@@ -237,17 +239,7 @@ def _share_gap(row: Any) -> str | None:
     return None
 
 
-def _group_gaps(s: EvaluationSpecification, annotations: Any, groups: Groups, sizes: Any) -> list[str]:
-    """List cells of group and item, and groups, that hold fewer than was declared."""
-    group, n_items, least = groups.of_rows(annotations), annotations.items.size, s.labels_per_group_and_item
-    cells = group.astype(np.int64) * n_items + annotations.item_index
-    few = np.bincount(cells[group >= 0], minlength=groups.names.size * n_items) < least
-    empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < s.smallest_group)]
-    gaps = []
-    if few.any():
-        gaps.append(f"{few.sum()} of {few.size} cells (group, item) have fewer than {least} labels")
-    if len(empty) and len(s.protected) > 1:
-        gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
-    if len(small):
-        gaps.append(f"{len(small)} groups have fewer than {s.smallest_group} annotators: {shorten(small)}")
-    return gaps
+def _few(at: Any, number: int, what: str, least: int) -> list[str]:
+    """Say how many places hold fewer labels than was declared, from the place of each label."""
+    few = np.bincount(at, minlength=number) < least
+    return [f"{few.sum()} of {number} {what} have fewer than {least} labels"] if few.any() else []
