@@ -5,18 +5,11 @@ Their help is in `words.toml`.
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
 from bayesagree.errors import InputError
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from bayesagree.annotations.annotators import Annotators
-    from bayesagree.annotations.groups import Groups
-    from bayesagree.io.exports import Export
 
 
 def names(text: str) -> list[str]:
@@ -125,9 +118,8 @@ class Source(Columns):
             for sentence in self.said:
                 echo(f"{self.annotations}: {sentence}", err=True)
             if export.annotations is None:
-                raise InputError(
-                    f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations"
-                )
+                held = f"{str(self.annotations)!r} ({export.format})"
+                raise InputError(f"{held} holds outputs of models, no annotations")
             return export.annotations, export.predictions
         from bayesagree.datasets import load
 
@@ -136,7 +128,7 @@ class Source(Columns):
             return replace(found.annotations, ordered=self.ordered), found.predictions
         return found.annotations, found.predictions
 
-    def export(self) -> "Export":
+    def export(self) -> Any:
         """Read all that the file holds."""
         from bayesagree.io.exports import read_export
 
@@ -147,19 +139,15 @@ class Source(Columns):
         how = {name: value for name, value in given.items() if name not in ours and value is not None}
         return read_export(str(self.annotations), **how | ({"annotator": None} if self.no_annotator else {}))
 
-    def features(self, path: Path | None) -> "Annotators | None":
+    def features(self, path: Path | None) -> Any:
         """Read the features of the annotators from a file, or take those that come with the named data set."""
         from bayesagree.annotations.annotators import Annotators
+        from bayesagree.datasets import load
+        from bayesagree.io.tables import read_table
 
         if path is not None:
-            from bayesagree.io.tables import read_table
-
             return Annotators.from_table(read_table(path), annotator=self.annotator)
-        if self.data is None:
-            return None
-        from bayesagree.datasets import load
-
-        found = load(self.data).extra.get("annotators")
+        found = None if self.data is None else load(self.data).extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
 
     def gold(self, path: Path | None, annotations: Any, models: Any = None) -> dict[Any, Any] | None:
@@ -228,13 +216,12 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     (key,) = named_columns(table.columns, item=item)
     column = next((name for name in columns if name in table.columns), columns[0])
     if missing := [name for name in (key, column) if name not in table.columns]:
-        raise InputError(
-            f"{str(path)!r} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}"
-        )
+        known = ", ".join(map(str, table.columns))
+        raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {known}")
     return table.drop_duplicates([key, column]).set_index(key)[column]
 
 
-def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "Groups":
+def groups_of(annotations: Any, people: Any, features: str) -> Any:
     """Group the annotators by the named features."""
     from bayesagree.annotations.groups import Groups
 
@@ -255,7 +242,7 @@ def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) ->
     return {option: by_item(path, item, column) for option, column in requested.items()}
 
 
-def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":
+def name_or_trace(plausibility: str | None) -> Any:
     """Return the name of a posterior as it is, and the trace that the file of this name keeps."""
     from bayesagree.io.files import read_result
 

@@ -17,11 +17,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from rich.console import Console
+from typing import Any, NamedTuple
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -44,7 +40,7 @@ class Table(NamedTuple):
     """
 
     name: str
-    rows: "Records | pd.DataFrame"
+    rows: Any
     title: str = ""
     most: int | None = None
     hidden: Sequence[str] = ()
@@ -94,7 +90,7 @@ def show(tables: Sequence[Table], *, as_json: bool, notes: Sequence[str] = ()) -
     sys.stdout.writelines(f"{note}\n" for note in notes)
 
 
-def records(rows: "Records | pd.DataFrame") -> list[dict[str, Any]]:
+def records(rows: Any) -> list[dict[str, Any]]:
     """Return the rows of a table as dictionaries."""
     return rows.to_dict("records") if hasattr(rows, "to_dict") else [dict(row) for row in rows]  # type: ignore
 
@@ -177,7 +173,7 @@ def keep(kept: Any, path: Path) -> None:
     (files.write_result if path.suffix == ".nc" else outputs.write_table)(kept, path)
 
 
-def stderr() -> "Console":
+def stderr() -> Any:
     """Return the console that shows what is going on."""
     from rich.console import Console
 

@@ -31,13 +31,9 @@ def audit(
         shows = read_table(contents).set_index(source.item)
         beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
-    typed = {
-        "LABELS": source.annotations or f"--data {source.data}",
-        "PREDICTIONS": source.predictions or "PREDICTIONS",
-    }
-    table["what_to_do"] = table["what_to_do"].replace(
-        {name: str(file) for name, file in typed.items()}, regex=True
-    )
+    labels, models = source.annotations or f"--data {source.data}", source.predictions or "PREDICTIONS"
+    typed = {"LABELS": str(labels), "PREDICTIONS": str(models)}
+    table["what_to_do"] = table["what_to_do"].replace(typed, regex=True)
     spoken = table["severity"].isin(["critical", "warning", "note"])
     shown = [
         Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),

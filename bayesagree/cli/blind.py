@@ -53,14 +53,12 @@ def blind(
             judged["gold"] = found.to_series()
         parts[name] = pd.DataFrame(judged)
     rows = pd.concat(parts, names=["metric"]).reset_index()
-    tables = [
-        Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
-        Table("methods", rows, f"Scores by every method{', and against gold' if truth else ''}"),
-    ]
+    title = f"Scores by every method{', and against gold' if truth else ''}"
+    first = Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI")
     notes = []
     if given.models.size > 2:
         p_value = float(independence_check(given, random_seed=seed)["p_value"])
         shared = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
         verdict = shared if p_value < 0.05 else "no sign of shared errors"
         notes = [f"Independence check: p = {p_value:.2f}, {verdict}."]
-    return Answer(tables, notes, tree)
+    return Answer([first, Table("methods", rows, title)], notes, tree)

@@ -39,11 +39,8 @@ def evaluate(
     options, known = scoring.given() | vars(sampling), source.gold(scoring.gold, truth, models)
     options |= {"gold": known} if known else {}
     levels, chosen = options.get("reliability", (1.0,)), options["plausibility"]
-    own = {
-        name: options[name]
-        for name in ("threshold", "gold", "reliability")
-        if options.get(name, (1.0,)) != (1.0,)
-    }
+    chosen_by = ("threshold", "gold", "reliability")
+    own = {name: value for name, value in options.items() if name in chosen_by and value != (1.0,)}
     record = record_for(truth, default_posterior(truth, models, own).name if is_auto(chosen) else chosen)
     if not record.checks_chains:
         del options["allow_unmixed"]
@@ -56,9 +53,8 @@ def evaluate(
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
     said = " ".join(notes)
-    return _answer(
-        tree, notes + [note for note in given_notes(truth, models, scoring.missing) if note not in said]
-    )
+    notes += [note for note in given_notes(truth, models, scoring.missing) if note not in said]
+    return _answer(tree, notes)
 
 
 def _answer(tree: Any, notes: list[str]) -> Answer:
@@ -80,10 +76,9 @@ def _answer(tree: Any, notes: list[str]) -> Answer:
     ]
     if "slices" in tree:
         tables.append(Table("slices", of.slice_table(tree), "Scores of each slice, the rest, the difference"))
-    against = "a well-annotated truth (estimate)"
-    if "gold_items" in tree:
-        against = "gold (known on items with gold, estimated on the others)"
     if {"gold_items", "annotations_only"} & set(tree.children):
+        known = "gold (known on items with gold, estimated on the others)"
+        against = known if "gold_items" in tree else "a well-annotated truth (estimate)"
         title = f"Score against {against}, and from these annotations alone"
         tables.append(Table("targets", of.sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:

@@ -53,10 +53,8 @@ def judge(
         if (votes > 1).sum() >= (votes > 0).sum() / 2:  # people's accuracy is learnt from their disagreement
             rates = pd.concat([rates, judge_table(corrected_rate(given, human, target="truth", **how))])
         title = f"Share of people who say {counted!r} (target share), of items that are (truth), 95 % HDI"
-        tables = [
-            Table("rates", rates, title),
-            Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
-        ]
+        apart = "Differences of systems, with their 95 % HDI"
+        tables = [Table("rates", rates, title), Table("pairs", system_pairs(tree), apart)]
     tests: Any = []
     if human.kind != "labels" or given.kind == "labels":
         tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))

@@ -41,11 +41,8 @@ def plausibility(
         _output.keep(trees[0] if drawn else table, output)
     below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}
     summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **below)
-    shown = [
-        Table("certainty", summary.reset_index(), "Annotation certainty"),
-        Table("items", table, "Least certain items", most=20),
-    ]
-    return Answer(shown)
+    listed = Table("items", table, "Least certain items", most=20)
+    return Answer([Table("certainty", summary.reset_index(), "Annotation certainty"), listed])
 
 
 def _posterior(truth: Any, name: str | None, level: float | None, how: dict[str, Any], whole: bool) -> Any:
