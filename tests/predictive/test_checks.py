@@ -67,7 +67,7 @@ VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "mixed_memb
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")
-@pytest.mark.parametrize("variant", VARIANTS[:4])
+@pytest.mark.parametrize("variant", ["full", *(pytest.param(v, marks=pytest.mark.long) for v in VARIANTS[1:4])])
 def test_crowd_item_is_the_sum_over_its_truth(variant):
     tree = dawid_skene(CROWD, variant=variant, draws=2, chains=1, tune=20, random_seed=1)
     found = log_likelihood(tree, CROWD)

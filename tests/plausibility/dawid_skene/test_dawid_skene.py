@@ -50,6 +50,7 @@ def agree(draws: np.ndarray, mean: np.ndarray, error: np.ndarray, name: str) -> 
     assert np.abs(z).max() < 4.5, f"{name}: z = {z}"
 
 
+@pytest.mark.long
 def test_anesthesia_agrees_with_the_published_posterior_means():
     golden = GOLDEN["anesthesia_posterior"]
     tree = dawid_skene(anesthesia(), variant="full", draws=2000, confusion=False, random_seed=4)
@@ -59,7 +60,7 @@ def test_anesthesia_agrees_with_the_published_posterior_means():
 
 def test_full_gibbs_equals_the_reference_posterior():
     record = reference("dawid_skene")
-    tree = dawid_skene(labels_of(record), variant="full", draws=2000, random_seed=2)
+    tree = dawid_skene(labels_of(record), variant="full", draws=1000, random_seed=2)
     posterior = tree["posterior"].to_dataset()
     for name, variable in (("prevalence",) * 2, ("confusion",) * 2, ("label_probability", "plausibility")):
         expected = record["posterior"][name]

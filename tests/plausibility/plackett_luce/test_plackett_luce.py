@@ -138,7 +138,7 @@ def test_best_labels_split_the_unnamed_mass_as_full_plausibilities_do() -> None:
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_arrivals_of_a_tied_block_equal_rejection_from_the_race(size: int) -> None:
     rng = np.random.Generator(np.random.SFC64(size))
-    worth, remaining, wanted = rng.gamma(0.7, size=size), 0.3, 6000
+    worth, remaining, wanted = rng.gamma(0.7, size=size), 0.3, 3000
     arrivals = rng.exponential(size=(600_000, size)) / worth
     inside = arrivals[arrivals.max(axis=1) < rng.exponential(size=len(arrivals)) / remaining][:wanted]
     assert len(inside) > 1000
