@@ -86,7 +86,7 @@ assert ba.annotation_certainty(ba.dirichlet(annotations, draws=9, random_seed=1)
 models = ba.read_predictions(probabilities)
 one = ba.Predictions.from_labels(pd.Series(truth, items))
 assert ([*one.models], [*one.items]) == (["model"], items)
-sets = ba.conformalize(annotations, probabilities, random_seed=1).predict_set(models)
+sets = ba.conformalize(annotations, probabilities).predict_set(models)
 assert sets.sizes == {"model": 1, "item": 60, "category": 3}
 assert (sets.sum("category") >= 1).all()
 following = ba.annotate_next(annotations, predictions, n=3, plausibility="dirichlet", random_seed=1)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, place_of, refuse, shorten
 from bayesagree.inference.results import concentration_of
 from bayesagree.inference.top_labels import TruthDraws, point_estimate, truth_draws
 from bayesagree.plausibility.votes import vote_shares
@@ -78,10 +78,10 @@ def _check_sums(estimate: xr.DataArray) -> None:
     """Refuse a point estimate whose rows are no distributions."""
     values = point_estimate(estimate)
     total = values.sum(axis=1)
-    bad = (np.abs(total - 1) > 1e-6) | (values.min(axis=1) < 0)
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"item {as_python(estimate['item'].values[row])!r}: plausibilities {shorten(values[row])} sum to "
+    refuse(
+        (np.abs(total - 1) > 1e-6) | (values.min(axis=1) < 0),
+        lambda row: (
+            f"{place_of(item=estimate['item'].values[row])}: plausibilities {shorten(values[row])} sum to "
             f"{total[row]:.8g} or are negative; divide counts by their sum, and drop items without annotations"
-        )
+        ),
+    )

@@ -26,12 +26,11 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
 from bayesagree.conformal.scores import Score, conformity
 from bayesagree.conformal.sets import ConformalSets, WeightedScores, groups_of
-from bayesagree.errors import one_of, positive_int, probability, shorten, warn
+from bayesagree.errors import one_of, probability, shorten, warn
 from bayesagree.inference.results import result_tree
-from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_predictions, as_truth
 
-Method = Literal["exact", "monte_carlo", "majority"]
+Method = Literal["exact", "majority"]
 
 # The one group where no groups were requested.
 EVERYONE = "all items"
@@ -45,8 +44,6 @@ def conformalize(
     method: Method = "exact",
     score: Score = "probability",
     by: ItemGroup | None = None,
-    repeats: int = 10,
-    random_seed: Seed = None,
 ) -> ConformalSets:
     """Calibrate prediction sets that cover the stated share of annotators' labels of new items.
 
@@ -60,18 +57,13 @@ def conformalize(
     coverage
         Wanted coverage 1 - alpha, strictly between 0 and 1.
     method
-        ``"exact"``: every label of an item weighs as much as it is plausible. ``"monte_carlo"``: labels are sampled
-        from the plausibilities, as published. ``"majority"``: the most plausible label of each item, the first in label
-        order among equal ones; covers vote winners only.
+        ``"exact"``: every label of an item weighs as much as it is plausible. ``"majority"``: the most plausible label
+        of each item, the first in label order among equal ones; covers vote winners only.
     score
         Conformity: ``"probability"``, ``"aps"``, ``"margin"``, or a function of the scores (item, category)
         of one model with values of the same shape, the higher the better.
     by
         Group of each item (Mondrian): every group gets a threshold and the guarantee of its own.
-    repeats
-        For ``"monte_carlo"``: sampled labels of each item.
-    random_seed
-        For ``"monte_carlo"``; the other methods draw nothing.
 
     Returns
     -------
@@ -97,7 +89,7 @@ def conformalize(
     References
     ----------
     .. [1] D. Stutz et al., "Conformal prediction under ambiguous ground truth", TMLR 2023, arXiv:2307.09302, section
-       3.2 (Monte Carlo).
+       3.2: the same from labels sampled from the plausibilities.
     .. [2] A. Angelopoulos et al., "Conformal risk control", ICLR 2024, arXiv:2208.02814, theorem 1.
 
     Examples
@@ -113,19 +105,11 @@ def conformalize(
     truth = as_truth(truth)
     predictions = as_predictions(predictions, truth)
     probability(coverage, "coverage")
-    one_of(method, "method", ("exact", "monte_carlo", "majority"))
+    one_of(method, "method", ("exact", "majority"))
     items, categories, plausibility = expected_plausibility(truth)
     scores = conformity(score, scores_of(predictions, items, categories), predictions.models, items)
     _warn_unseen(categories, plausibility)
-    weight, drawn = plausibility, {}
-    if method == "majority":
-        weight = winners(plausibility)
-    elif method == "monte_carlo":  # the published threshold is the exact form's on the shares of sampled labels
-        rng, drawn = (
-            np.random.default_rng(seed_sequence(random_seed)),
-            {"repeats": positive_int(repeats, "repeats")},
-        )
-        weight = rng.multinomial(repeats, plausibility / plausibility.sum(axis=1, keepdims=True)) / repeats
+    weight = winners(plausibility) if method == "majority" else plausibility
     groups, index = np.array([EVERYONE]), np.zeros(items.size, np.int64)
     if by is not None:
         groups, index = np.unique(groups_of(by, items), return_inverse=True)
@@ -145,13 +129,12 @@ def conformalize(
         {"model": predictions.models, "item": items, "category": categories, "group": groups},
         model="conformal sets",
         engine="exact",
-        random_seed=random_seed if drawn else None,
+        random_seed=None,
         settings={
             "coverage": float(coverage),
             "score": "function" if callable(score) else score,
             "grouped": by is not None,
             "method": method,
-            **drawn,
         },
     )
     return ConformalSets(tree, score)

@@ -114,9 +114,9 @@ def cross_sets(
     folds
         Number of folds; with two, each half calibrates the sets of the other.
     random_seed
-        For the folds, and for what ``method="monte_carlo"`` draws.
+        For the folds.
     options
-        Further arguments of `conformalize`: coverage, method, score, by, repeats.
+        Further arguments of `conformalize`: coverage, method, score, by.
 
     Returns
     -------
@@ -144,12 +144,11 @@ def cross_sets(
     models = predictions.on_items(expected.items).aligned(expected.items, expected.categories)
     coords = {"item": expected.items, "category": expected.categories}
     known = xr.DataArray(expected.values, coords, ("item", "category"))
-    of_folds, of_labels = seed_sequence(random_seed).spawn(2)
-    fold = np.random.default_rng(of_folds).permutation(n_items) % folds
+    fold = np.random.default_rng(*seed_sequence(random_seed).spawn(1)).permutation(n_items) % folds
     found = np.zeros((models.models.size, n_items, expected.categories.size), bool)
     for f in range(folds):
         new = np.flatnonzero(fold == f)
-        sets = conformalize(known[fold != f], models, random_seed=np.random.default_rng(of_labels), **options)
+        sets = conformalize(known[fold != f], models, **options)
         part = models.take(new, expected.items[new])
         found[:, new] = sets.predict_set(part, by=options.get("by")).values
     return xr.DataArray(
