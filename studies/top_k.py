@@ -11,7 +11,8 @@ from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.top_labels import Truth, truth_draws
-from bayesagree.metrics.uncertainty_adjusted import _per_draw
+from bayesagree.metrics.posterior_scores import score_array
+from bayesagree.metrics.registry import Metric
 from bayesagree.plausibility.certainty import label_certainty
 
 
@@ -121,8 +122,9 @@ def top_k_in_top_m(
         for model, sets in enumerate(best[:, block.items]):
             found = (wanted[..., None] == sets[:, None, None, :]).any(axis=-1)
             total[model] += (found.all(axis=-1) if whole else found.mean(axis=-1)).sum(axis=0)
-    name = f"top_{k}_in_top_{m}"
-    return _per_draw(total / draws.items.size, draws, predictions, name)
+    sizes, like = (draws.chains, draws.draws), Metric.named("accuracy")
+    found = score_array(total / draws.items.size, like, predictions, sizes, None)
+    return found.rename(f"top_{k}_in_top_{m}")
 
 
 def kendall_tau(plausibilities: Floats, scores: Floats, k: int = 3) -> float:

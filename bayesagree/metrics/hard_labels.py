@@ -233,8 +233,8 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
     names = ("f{}" if metric == "f1" else metric,)
     if metric == "balanced_accuracy":
         names = ("recall", "specificity") if len(found.right) == 2 else ("recall",)
-    of_label = np.mean([divided(*RATIOS[name](found, 1.0), found.total) for name in names], axis=0)
-    return averaged(of_label, np.ones_like(of_label), found.total) if positive is None else of_label[positive]
+    ending = "_macro" if positive is None else ""
+    return np.mean([joined(name, ending, found, label=positive) for name in names], axis=0)
 
 
 def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArray[Any]) -> None:

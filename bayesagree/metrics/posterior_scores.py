@@ -142,7 +142,7 @@ def score(
     weights = None if cluster is None else ItemWeights(cluster, draws.items, n_samples, random_seed)
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
     if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
-        return _result(
+        return score_array(
             _shared_by_ties(scorer, truth, requested.k)[:, None], requested, predictions, (1, 1), None
         )
     sums = ItemSums(scorer, n_samples, advance)
@@ -152,7 +152,7 @@ def score(
             advance(done.items.stop - done.items.start)
     n = 0 if slices is None else slices.names.size
     values = by_slice(lambda inside: sums.scores(inside)[0], n) if n else sums.scores()[0]
-    return _result(values, requested, predictions, (draws.chains, draws.draws), slices)
+    return score_array(values, requested, predictions, (draws.chains, draws.draws), slices)
 
 
 def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray, k: int) -> Floats:
@@ -164,7 +164,7 @@ def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray, k: int) -> Floats:
     return np.where(best < 0, 0, share).sum(axis=2).mean(axis=1)
 
 
-def _result(
+def score_array(
     values: Floats, metric: Metric, of: Predictions, sizes: tuple[int, int], slices: ItemGroups | None
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""

@@ -401,7 +401,7 @@ RECORDS = [
         _moments(values.centred, values.concordance), undefined=CONSTANT),
     Error("crps", "CRPS",
         "continuous ranked probability score of the predicted distribution; of one number its distance",
-        Mean(values.crps_of)),
+        Mean(lambda drawn, given: values.crps(given.numbers, given.levels, drawn.number))),
     Error("interval_coverage_{}", "coverage of {} % intervals",
         "share of items whose true number is inside the central {k} % interval of the model; {k} % is best",
         Mean(values.covered), best=0.9, default=90),

@@ -14,19 +14,20 @@ Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", a
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
 from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, shorten, warn
+from bayesagree.errors import InputError, positive_int, shorten
 from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.concordant_pairs import ratio
+from bayesagree.metrics.posterior_scores import score_array
 from bayesagree.metrics.registry import Metric
 
 
@@ -142,11 +143,9 @@ def accuracy_given_risk(
         rows = of_level[block.true_label]
         right += scorer.sums(block, [rows])[0, 0]
         every += rows.sum(axis=0)
-    if (every == 0).any():
-        warn(
-            f"{(every == 0).sum()} of {every.size} draws have no item of level {level!r}: there the score is NaN"
-        )
-    return _per_draw(ratio(right, every), draws, predictions, requested.name)
+    reason = replace(requested.record, undefined=f"no item has risk level {level!r}")
+    named = replace(requested, record=reason)
+    return score_array(ratio(right, every), named, predictions, (draws.chains, draws.draws), None)
 
 
 def _prepared(
@@ -157,10 +156,3 @@ def _prepared(
         truth, metric.depth, threshold=threshold, plausibility=metric.record.against_distribution
     )
     return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
-
-
-def _per_draw(value: Floats, draws: TruthDraws, predictions: Predictions, name: str) -> xr.DataArray:
-    """Return values of shape (model, sample) with dims (chain, draw, model)."""
-    shaped = value.T.reshape(draws.chains, draws.draws, -1)
-    coords = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws), "model": predictions.models}
-    return xr.DataArray(shaped, dims=("chain", "draw", "model"), coords=coords, name=name)

@@ -269,11 +269,6 @@ def covered(drawn: Drawn, given: Given, percent: float) -> NDArray[np.bool_]:
     return (drawn.number >= ends[:, :1]) & (drawn.number <= ends[:, 1:])
 
 
-def crps_of(drawn: Drawn, given: Given) -> Floats:
-    """CRPS of the predicted distribution."""
-    return crps(given.numbers, given.levels, drawn.number)
-
-
 def crps(numbers: Floats, levels: Floats, truth: Floats) -> Floats:
     """CRPS of quantiles (item, level) against drawn numbers (item, sample): twice the mean pinball loss.
 

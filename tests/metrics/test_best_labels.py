@@ -85,7 +85,7 @@ def test_accuracy_given_risk_of_a_known_truth_and_its_comparison():
         accuracy_given_risk(tree, predictions, risk, "none")
 
 
-@pytest.mark.filterwarnings("ignore:.*draws have no item of level")
+@pytest.mark.filterwarnings("ignore:.*no item has risk level")
 def test_accuracy_given_risk_by_hand():
     """Draw by draw: right among the items of the level in the draw."""
     votes = Labels.from_counts([[3, 1, 0], [1, 2, 1], [0, 1, 1]])
