@@ -79,7 +79,7 @@ def model_of(name: str) -> Any:
     if name == "common_agreement":
         return ba.agreement.common_agreement_model
     if name == "informed_normal":
-        return lambda ratings, predictions: ba.plausibility.InformedNormal(predictions).model(ratings)
+        return lambda ratings, predictions: ba.plausibility.InformedNormal(predictions=predictions).model(ratings)
     room = {"informed_dirichlet": "informed"}.get(name, name)
     return getattr(importlib.import_module(f"bayesagree.plausibility.{room}.model"), f"{name}_model")
 
