@@ -34,7 +34,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.posterior import ItemPosterior, Posterior, Request, Truths
-from bayesagree.plausibility.informed.covariates import Excluded, excluded_names, is_probability, on_items_of
+from bayesagree.plausibility.informed.covariates import Excluded, aligned, excluded_names, is_probability
 
 # z from which a model is known to depend on the votes, and is under suspicion: of independent ones .004 and .05 are
 # above, of those on items of one and the same ambiguity .02 and .1.
@@ -148,7 +148,7 @@ class Guarded(ItemPosterior):
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that depend on the annotations."""
-        annotations, predictions = _aligned(annotations, self.given)
+        annotations, predictions = aligned(annotations, self.given)
         found = independence(self.telling(annotations), predictions)
         found.warn("the posterior is overconfident: leave them out (exclude=)", self.exclude)
         return super().draw(annotations, request)
@@ -171,7 +171,7 @@ class Guarded(ItemPosterior):
                 "evaluate learns from the predictions that it scores, without the models of exclude=; for other "
                 f"predictions= score the result of {self.name} with a metric"
             )
-        annotations, given = _aligned(annotations, predictions)
+        annotations, given = aligned(annotations, predictions)
         found = independence(self.telling(annotations), given)
         informed: Any = replace(self, predictions=given, exclude=found.left_out(self.exclude))
         doubted = {"left_out": excluded_names(informed.exclude), "unsure": []}
@@ -181,13 +181,6 @@ class Guarded(ItemPosterior):
             posteriors.append(replace(informed, exclude=[*doubted["left_out"], *doubted["unsure"]]))
         settings = {name: models for name, models in doubted.items() if models}
         return Truths(annotations, given, posteriors, request, beside_annotations_only, {}, settings)
-
-
-def _aligned(annotations: Any, predictions: Predictions) -> tuple[Any, Predictions]:
-    """Return annotations and predictions on the same items and labels."""
-    if not isinstance(annotations, Rankings):
-        annotations = on_items_of(annotations, predictions)
-    return annotations, predictions.aligned(annotations.items, annotations.categories)
 
 
 class _Hits(NamedTuple):

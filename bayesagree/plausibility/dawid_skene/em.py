@@ -7,7 +7,6 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats
-from bayesagree.errors import one_of, positive_int
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Rows
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -75,8 +74,6 @@ def dawid_skene_em(
     >>> dawid_skene_em(crowd).label_probability.argmax(axis=1).tolist()
     [0, 1, 0]
     """
-    one_of(variant, "variant", EM_VARIANTS)
-    positive_int(max_iterations, "max_iterations")
     n, people = crowd.n_labels, crowd.n_annotators
     rows = Rows.of(VARIANTS[variant], n, prior or DawidSkenePrior())
     base, pseudo = (rows.base, prior.prevalence) if prior else (0 * rows.base, 0.0)

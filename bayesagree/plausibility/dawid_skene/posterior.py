@@ -98,8 +98,6 @@ class DawidSkene(Posterior):
     thin: int | None = None
     allow_unmixed: bool = False
     confusion: bool = True
-    tolerance: float = 1e-10
-    max_iterations: int = 1000
     name = "dawid_skene"
     target = TARGET
     engine = "gibbs"
@@ -123,8 +121,7 @@ class DawidSkene(Posterior):
         variant = settings["variant"] = "full" if self.variant == "auto" else self.variant
         if variant not in EM_VARIANTS:
             raise InputError(f"variant={variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
-        how = {"tolerance": self.tolerance, "max_iterations": self.max_iterations}
-        fit = dawid_skene_em(crowd, variant=variant, prior=self.prior, **how)
+        fit = dawid_skene_em(crowd, variant=variant, prior=self.prior)
         return estimate_tree(fit, annotations, request.random_seed, settings)
 
     def _chains(self, labels: Labels, crowd: Crowd, request: Request, settings: dict[str, Any]) -> xr.DataTree:
@@ -200,8 +197,6 @@ def dawid_skene(
     variant: VariantName = "auto",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
-    tolerance: float = 1e-10,
-    max_iterations: int = 1000,
     draws: int = 1000,
     chains: int = 4,
     tune: int | None = None,
@@ -232,7 +227,8 @@ def dawid_skene(
         "auto".
     engine
         ``"gibbs"`` draws from the posterior; ``"em"`` climbs to one point estimate (full, class_conditional and
-        one_coin). ``pymc.sample`` draws from ``DawidSkene(...).model(labels)``, where true labels are summed out.
+        one_coin), until an iteration gains less than 1e-10 of log L. ``pymc.sample`` draws from
+        ``DawidSkene(...).model(labels)``, where true labels are summed out.
     prior
         Hyperparameters; None is `DawidSkenePrior()` for the posterior, and no prior (maximum likelihood) for
         ``engine="em"``.
@@ -244,8 +240,6 @@ def dawid_skene(
         Kept draws per chain; sweeps before the first of them (500; 300 for ordered); sweeps per kept draw (1; 2 where a
         population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with four times as many,
         and once more.
-    tolerance, max_iterations
-        EM stops after an iteration that gains less than ``tolerance * |log L|``, or after so many.
     random_seed
         Same seed, same draws.
     top_labels
@@ -308,5 +302,4 @@ def dawid_skene(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     request = Request(draws, chains, random_seed, engine, top_labels=top_labels, progress=progress)
-    em: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
-    return DawidSkene(variant, prior, gold, tune, thin, confusion=confusion, **em).draw(labels, request)
+    return DawidSkene(variant, prior, gold, tune, thin, confusion=confusion).draw(labels, request)

@@ -28,7 +28,7 @@ from bayesagree.inference.slices import (
 )
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
-from bayesagree.plausibility.informed.covariates import Covariates, Excluded, on_items_of
+from bayesagree.plausibility.informed.covariates import Covariates, Excluded, aligned
 from bayesagree.plausibility.informed.family import Items, draw_items, kinds
 from bayesagree.plausibility.informed.prior import InformedPrior, Layout
 
@@ -85,9 +85,7 @@ class InformedProblem:
         prior: InformedPrior | None = None,
     ) -> Self:
         """Align labels and predictions."""
-        everywhere = on_items_of(labels, predictions)
-        predictions = predictions.aligned(everywhere.items, everywhere.categories)
-        return cls(everywhere, predictions, exclude, prior)
+        return cls(*aligned(labels, predictions), exclude, prior)
 
     @cached_property
     def covariates(self) -> Covariates:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 
@@ -112,3 +112,10 @@ def on_items_of[A: (Labels, Ratings)](labels: A, predictions: Predictions) -> A:
     order = np.argsort(item, kind="stable")
     rows = {name: getattr(labels, name)[order] for name in ("annotator_index", *labels.value_fields)}
     return replace(labels, items=predictions.items, item_index=item[order], **rows)
+
+
+def aligned(annotations: Any, predictions: Predictions) -> tuple[Any, Predictions]:
+    """Return annotations and predictions on the same items and labels."""
+    if not isinstance(annotations, Rankings):
+        annotations = on_items_of(annotations, predictions)
+    return annotations, predictions.aligned(annotations.items, annotations.categories)

@@ -1,6 +1,7 @@
 """The informed Dirichlet posterior as a PyMC model: the same priors and likelihood, sampled jointly."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from bayesagree.errors import InputError
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed.family import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
-from bayesagree.plausibility.informed.ordered import OrderedProblem, ordered_model
+from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, scale_of
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 if TYPE_CHECKING:
@@ -81,61 +82,70 @@ def informed_dirichlet_model(
     ['parameters', 'plausibility']
     """
     import pymc as pm
-    import pytensor.tensor
 
     if form == "ordered" and log_mean is not None:
         raise InputError("form='ordered' takes no log_mean=; pass form='nominal'")
-    if log_mean is None and form_of(labels, form, prior) == "ordered":
-        return ordered_model(OrderedProblem.of(labels, predictions, exclude))
-    pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
-    problem = InformedProblem.of(labels, predictions, exclude, prior)
-    labels, layout, items, n_labels = (
-        problem.labels,
-        problem.layout,
-        problem.items,
-        problem.labels.categories.size,
-    )
-    coords = {
-        "item": labels.items,
-        "category": labels.categories,
-        "parameter": layout.names,
-        "column": np.arange(items.columns.shape[2]),
-    }
+    ordered = log_mean is None and form_of(labels, form, prior) == "ordered"
+    problem = (OrderedProblem if ordered else InformedProblem).of(labels, predictions, exclude, prior)
+    layout, dims = problem.layout, ("item", "category")
+    coords = {"item": problem.labels.items, "category": labels.categories, "parameter": layout.names}
     with pm.Model(coords=coords) as model:
-        parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
-        slopes, shape = layout.parts(parameters)
-        covariate: Any = pm.Data("covariates", items.columns.swapaxes(0, 1), dims=("item", "category", "column"))
-        said = covariate @ slopes
-        said = said if log_mean is None else log_mean(said)
-        mean = (1 - FLOOR) * pt.special.softmax(said, axis=1) + FLOOR / n_labels
-        h = ENTROPY_SCALE * (-(mean * pt.log(mean)).sum(axis=1) / max(np.log(n_labels), 1e-9) - ENTROPY_CENTRE)
-        best = (1 - FLOOR) * pt.special.softmax(pt.exp(shape[7]) * said, axis=1) + FLOOR / n_labels
-        apart = pt.log1pexp(shape[8])
-        log_weight = pt.concatenate(
-            [
-                pt.zeros_like(h)[:, None] - apart,
-                pt.zeros_like(h)[:, None] + shape[8] - apart,
-                (shape[2] + shape[3] * h)[:, None] + pt.log(mean),
-            ],
-            axis=1,
-        )
-        blur, clear = pt.sigmoid(shape[5]), pt.exp(shape[4])
-        open_shape = pt.exp(shape[0] + shape[1] * h)[:, None, None] * mean[:, None, :]
-        best_shape = pt.zeros_like(open_shape) + pt.exp(shape[6]) / n_labels
-        clear_shape = clear * ((1 - blur) * np.eye(n_labels)[None] + blur * mean[:, None, :])
-        shapes = pt.concatenate([open_shape, best_shape, clear_shape], axis=1)
+        parameters = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
         # Uniform in density, so that the potential alone is the prior of the plausibilities.
-        flat = np.ones((labels.items.size, n_labels))
-        plausibility: Any = pm.Dirichlet("plausibility", flat, dims=("item", "category"))
-        log_density = (
-            ((shapes - 1) * pt.log(plausibility)[:, None, :]).sum(axis=2)
-            - pt.gammaln(shapes).sum(axis=2)
-            + pt.gammaln(shapes.sum(axis=2))
-        )
-        known = pt.log(n_labels * best[pt.arange(labels.items.size), pt.argmax(plausibility, axis=1)])
-        log_density = pt.inc_subtensor(log_density[:, 1], known)
-        mixed = pt.logsumexp(log_weight + log_density, axis=1) - pt.logsumexp(log_weight, axis=1)
-        pm.Potential("prior", mixed.sum())
-        counts: Any = pm.Data("observed_votes", items.counts, dims=("item", "category"))
-        pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=("item", "category"))
+        plausibility = pm.Dirichlet("plausibility", np.ones(problem.counts.shape), dims=dims)
+        of_form: Any = _log_ordered if ordered else partial(_log_nominal, log_mean)
+        pm.Potential("prior", of_form(problem, parameters, plausibility).sum())
+        counts: Any = pm.Data("observed_votes", problem.counts, dims=dims)
+        pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=dims)
     return model
+
+
+def _log_nominal(
+    log_mean: Callable[[Any], Any] | None, problem: InformedProblem, theta: Any, plausibility: Any
+) -> Any:
+    """Return the log density of each item's plausibilities; the mixture of open and clear items is summed out."""
+    import pymc as pm
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
+    slopes, shape = problem.layout.parts(theta)
+    n_items, n_labels = problem.counts.shape
+    model: Any = pm.modelcontext(None)
+    model.add_coord("column", np.arange(problem.columns.shape[2]))
+    dims = ("item", "category", "column")
+    covariate: Any = pm.Data("covariates", problem.columns.swapaxes(0, 1), dims=dims)
+    said = covariate @ slopes
+    said = said if log_mean is None else log_mean(said)
+    mean = (1 - FLOOR) * pt.special.softmax(said, axis=1) + FLOOR / n_labels
+    h = ENTROPY_SCALE * (-(mean * pt.log(mean)).sum(axis=1) / max(np.log(n_labels), 1e-9) - ENTROPY_CENTRE)
+    best = (1 - FLOOR) * pt.special.softmax(pt.exp(shape[7]) * said, axis=1) + FLOOR / n_labels
+    of_open = pt.zeros((n_items, 2)) + pt.stack([0.0, shape[8]]) - pt.log1pexp(shape[8])
+    log_weight = pt.concatenate([of_open, (shape[2] + shape[3] * h)[:, None] + pt.log(mean)], axis=1)
+    blur, clear = pt.sigmoid(shape[5]), pt.exp(shape[4])
+    open_shape = pt.exp(shape[0] + shape[1] * h)[:, None, None] * mean[:, None, :]
+    best_shape = pt.zeros_like(open_shape) + pt.exp(shape[6]) / n_labels
+    clear_shape = clear * ((1 - blur) * np.eye(n_labels)[None] + blur * mean[:, None, :])
+    log_density = _log_dirichlet(plausibility, pt.concatenate([open_shape, best_shape, clear_shape], axis=1))
+    known = pt.log(n_labels * best[pt.arange(n_items), pt.argmax(plausibility, axis=1)])
+    log_density = pt.inc_subtensor(log_density[:, 1], known)
+    return pt.logsumexp(log_weight + log_density, axis=1) - pt.logsumexp(log_weight, axis=1)
+
+
+def _log_ordered(problem: OrderedProblem, theta: Any, plausibility: Any) -> Any:
+    """Return the log density of each item's plausibilities; u is summed out over its grid."""
+    import pytensor.tensor
+
+    pt, first = pytensor.tensor, problem.x.shape[1]
+    step = pt.exp(theta[-2]) * GRID[:, None] * scale_of(problem.counts.shape[1])
+    shape = pt.exp(theta[-1]) * pt.special.softmax(theta[first:-2] + step, axis=1)
+    at = pt.special.log_softmax(-0.5 * (GRID - (problem.x @ theta[:first])[:, None]) ** 2, axis=1)
+    return pt.logsumexp(at + _log_dirichlet(plausibility, shape), axis=1)
+
+
+def _log_dirichlet(p: Any, shape: Any) -> Any:
+    """Return the log density of plausibilities (item, label) under each shape ([item,] part, label)."""
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
+    powers = ((shape - 1) * pt.log(p)[:, None, :]).sum(axis=-1)
+    return powers - pt.gammaln(shape).sum(axis=-1) + pt.gammaln(shape.sum(axis=-1))

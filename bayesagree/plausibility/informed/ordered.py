@@ -15,7 +15,7 @@ effect and overdispersion of each item.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Prior, chains_of, 
 from bayesagree.plausibility.informed._problem import InformedProblem, by_cells
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import Votes, pick, rising, rising_alike, shares
-
-if TYPE_CHECKING:
-    import pymc as pm
 
 # Places of u: with steps of .5 sums over a normal distribution are right to 1e-8.
 GRID = np.linspace(-6.0, 6.0, 25)
@@ -135,28 +132,3 @@ def places_on_scale(covariates: Covariates, n_labels: int) -> Floats:
     centred = np.nan_to_num(place - np.nanmean(place, axis=0))
     sd = centred.std(axis=0)
     return centred / np.where(sd > 0, sd, 1.0)
-
-
-def ordered_model(problem: OrderedProblem) -> "pm.Model":
-    """Build the same posterior in PyMC; u is summed out over its grid."""
-    import pymc as pm
-    import pytensor.tensor
-
-    pt: Any = pytensor.tensor
-    labels, (names, mean, sd), n = problem.labels, problem.layout, problem.labels.categories.size
-    coords = {"item": labels.items, "category": labels.categories, "parameter": names}
-    with pm.Model(coords=coords) as model:
-        theta: Any = pm.Normal("parameters", mean, sd, dims="parameter")
-        first = problem.x.shape[1]
-        share = pt.special.softmax(theta[first:-2] + pt.exp(theta[-2]) * GRID[:, None] * scale_of(n), axis=1)
-        shape = pt.exp(theta[-1]) * share
-        at = pt.special.log_softmax(-0.5 * (GRID - (problem.x @ theta[:first])[:, None]) ** 2, axis=1)
-        flat = np.ones((labels.items.size, n))
-        drawn: Any = pm.Dirichlet("plausibility", flat, dims=("item", "category"))
-        log_density = (
-            pt.log(drawn) @ (shape - 1).T - pt.gammaln(shape).sum(axis=1) + pt.gammaln(shape.sum(axis=1))
-        )
-        pm.Potential("prior", pt.logsumexp(at + log_density, axis=1).sum())
-        counts: Any = pm.Data("observed_votes", problem.counts, dims=("item", "category"))
-        pm.Multinomial("votes", n=counts.sum(axis=1), p=drawn, observed=counts, dims=("item", "category"))
-    return model

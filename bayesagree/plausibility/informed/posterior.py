@@ -38,7 +38,7 @@ from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.annotators import careful
-from bayesagree.plausibility.informed.covariates import Excluded, on_items_of
+from bayesagree.plausibility.informed.covariates import Excluded, aligned
 from bayesagree.plausibility.informed.gold import GoldTruth
 from bayesagree.plausibility.informed.model import Form, form_of, informed_dirichlet_model
 from bayesagree.plausibility.informed.ordered import OrderedProblem
@@ -95,8 +95,7 @@ class InformedDirichlet(Guarded):
             return replace(found, join=_of_few_votes) if few else found
         if self.exclude is not None:
             raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
-        labels = on_items_of(annotations, predictions)
-        given = predictions.aligned(labels.items, labels.categories)
+        labels, given = aligned(annotations, predictions)
         both = [GoldTruth(given, self.gold), Dirichlet()]
         return Truths(labels, given, both, request, beside_annotations_only, {}, {})
 

@@ -14,7 +14,7 @@ from bayesagree.errors import one_of
 from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.streams import stream_apart
-from bayesagree.plausibility.informed.covariates import Excluded, kept_models, on_items_of
+from bayesagree.plausibility.informed.covariates import Excluded, aligned, kept_models
 from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, SDS, Levels
 
 # Cells on each axis of the grid, how often it is drawn, closer each time, and the mass of cells that stay outside.
@@ -41,8 +41,7 @@ class NormalProblem:
     @classmethod
     def of(cls, ratings: Ratings, predictions: Predictions, exclude: Excluded = None) -> Self:
         """Align both and sum the ratings of each item."""
-        ratings = on_items_of(ratings, predictions)
-        predictions = predictions.aligned(ratings.items, ratings.categories)
+        ratings, predictions = aligned(ratings, predictions)
         kept = kept_models(predictions.models, exclude)
         points = predictions.points()[kept].T
         spread = points.std(axis=0)
