@@ -175,11 +175,3 @@ def sweep(
         high[left] = np.where(angle[left] < 0, high[left], angle[left])
         angle[left] = rng.uniform(low[left], high[left])
     return new, log_p
-
-
-def draws_in_turn(
-    density: Densities, start: Floats, centre: Floats, root: Floats, size: int, rng: Rng
-) -> Floats:
-    """Draw as `elliptical_draws`, shape (draw, parameter), from all chains in turn: neighbours hardly depend."""
-    drawn = elliptical_draws(density, start, centre, root, -(-size // len(start)), rng)
-    return drawn.swapaxes(0, 1).reshape(-1, centre.size)[:size]

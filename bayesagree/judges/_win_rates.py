@@ -4,12 +4,14 @@ n_h ~ Multinomial(p_h), p_h ~ Dirichlet(kappa m), m ~ Dirichlet(1, 1, 1), s = (1
 p_h integrated out three parameters are left: many short chains of elliptical slices draw them.
 """
 
+from functools import partial
+
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.inference.slices import draws_in_turn
+from bayesagree.inference.slices import elliptical_draws
 
 # Chains of slices; the log odds of s with which they begin are drawn given the log ratios of all wins.
 WALKERS, SPREADS = 200, np.arange(-14, 5, 0.1)
@@ -43,7 +45,9 @@ def _shared_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Genera
     root = np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), spread.std() + 0.5])
     centre = np.append(ratios, spread.mean())
     start = np.column_stack([ratios + rng.standard_normal((WALKERS, 2)) @ root[:2, :2], spread])
-    return draws_in_turn(lambda points: log_posterior(points, counts), start, centre, root, n_draws, rng)
+    density = partial(log_posterior, counts=counts)
+    drawn = elliptical_draws(density, start, centre, root, -(-n_draws // WALKERS), rng)
+    return drawn.swapaxes(0, 1).reshape(-1, 3)[:n_draws]  # all chains in turn: neighbours hardly depend
 
 
 def _log_mean(points: Floats) -> Floats:
