@@ -42,7 +42,7 @@ def evaluate(
     chosen_by = ("threshold", "gold", "reliability")
     own = {name: value for name, value in options.items() if name in chosen_by and value != (1.0,)}
     record = record_for(truth, default_posterior(truth, models, own).name if is_auto(chosen) else chosen)
-    if not record.checks_chains:
+    if not record.specification.checks_chains:
         del options["allow_unmixed"]
     names = ["roc_auc" if name == "auc" else name for name in options.get("metrics", default_metrics(models))]
     another = not known and scores_another_annotator(record.specification, names)

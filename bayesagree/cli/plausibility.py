@@ -51,15 +51,15 @@ def _posterior(truth: Any, name: str | None, level: float | None, how: dict[str,
     from bayesagree.plausibility.registry import fitting_posteriors, record_for
 
     chosen = record_for(truth, name or fitting_posteriors(truth)[0].name)
-    if chosen.takes_predictions:
+    if chosen.specification.takes_predictions:
         raise InputError(
             f"{chosen.name} learns from predictions too; use bayesagree evaluate --plausibility {chosen.name}"
         )
-    if chosen.learns_reliability and level not in (None, 1):
+    if chosen.specification.learns_reliability and level not in (None, 1):
         raise InputError(f"{chosen.name} learns the reliability of each annotator; leave --reliability at 1")
     specification = chosen.specification if level is None else chosen.specification.at(level)
     top = None if whole or truth.kind == "ratings" else 1
     n_draws = how["draws"] * how["chains"]
-    total = n_draws if chosen.learns_reliability else truth.items.size
+    total = n_draws if chosen.specification.learns_reliability else truth.items.size
     with _output.progress("drawing", total) as advance:
         return specification.draw(truth, Request(**how, top_labels=top, progress=advance))

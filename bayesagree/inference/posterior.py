@@ -169,9 +169,19 @@ class Posterior(ABC):
         """Whether its truth are numbers, so that questions about labels need a threshold."""
         return "threshold" in self.arguments()
 
+    @property
+    def learns_reliability(self) -> bool:
+        """Whether the model learns how much an annotation weighs, so that there is no ``reliability=``."""
+        return "reliability" not in self.arguments()
+
+    @property
+    def checks_chains(self) -> bool:
+        """Whether an evaluation refuses chains that disagree, unless ``allow_unmixed=True``."""
+        return "allow_unmixed" in self.arguments()
+
     def at(self, reliability: float) -> Self:
         """Return the posterior with a weight of annotations, where it has one."""
-        if "reliability" not in self.arguments():
+        if self.learns_reliability:
             return self
         # Plackett-Luce repeats rankings a whole number of times.
         level = int(reliability) if float(reliability).is_integer() else float(reliability)
@@ -188,7 +198,7 @@ class Posterior(ABC):
         given = predictions.aligned(annotations.items, annotations.categories)
         posteriors = [self.at(level) for level in reliabilities]
         settings: dict[str, Any] = {}
-        if "reliability" in self.arguments():
+        if not self.learns_reliability:
             settings["reliability"] = reliabilities[0] if len(posteriors) == 1 else list(reliabilities)
         if (share := posteriors[0].prior_share(annotations)) is not None:
             settings["prior_share"] = share

@@ -105,26 +105,6 @@ class PosteriorRecord:
         """The name of its function, of ``plausibility=``, and of ``attrs["model"]`` in its results."""
         return self.specification.name
 
-    @property
-    def learns_reliability(self) -> bool:
-        """Whether the model learns how much an annotation weighs, so that there is no ``reliability=``."""
-        return "reliability" not in self.specification.arguments()
-
-    @property
-    def takes_predictions(self) -> bool:
-        """Whether it learns from the predictions that are scored."""
-        return self.specification.takes_predictions
-
-    @property
-    def asks_threshold(self) -> bool:
-        """Whether its truth are numbers, so that questions about labels need a threshold."""
-        return self.specification.asks_threshold
-
-    @property
-    def checks_chains(self) -> bool:
-        """Whether an evaluation refuses chains that disagree, unless ``allow_unmixed=True``."""
-        return "allow_unmixed" in self.specification.arguments()
-
 
 _RECORDS = (
     PosteriorRecord(
@@ -314,7 +294,7 @@ def reliabilities_of(posterior: Posterior, given: tuple[float, ...] | None) -> t
         return (float(getattr(posterior, "reliability", 1.0)),)
     if not 0 < len(given) == len(set(given)):
         raise InputError(f"reliability {list(given)} lists a value twice, or none")
-    if "reliability" not in posterior.arguments() and given != (1.0,):
+    if posterior.learns_reliability and given != (1.0,):
         raise InputError(
             f"plausibility={posterior.name!r} learns the reliability of each annotator; leave reliability at 1"
         )

@@ -261,7 +261,7 @@ def _evaluated(
     case = Case.of(annotations, predictions, settings)
     settings, record = case.settings, case.settings.record
     # The evaluation draws the labels that predictions inform.
-    drawn = not record.takes_predictions or record.asks_threshold
+    drawn = not record.specification.takes_predictions or record.specification.asks_threshold
     tree: Any = _posterior(case, settings.reliability[0]) if drawn else None
     scores = seen = against = None
     if case.models is not None:
@@ -301,14 +301,14 @@ def _posterior(case: Case, reliability: float) -> xr.DataTree:
     annotations, models, settings = case
     record, size = settings.record, (settings.draws, settings.chains)
     numbers = annotations.items.size * annotations.categories.size * settings.draws * settings.chains
-    scored = record.checks_chains and models is not None and 8 * numbers <= MAX_BYTES
-    top = None if record.asks_threshold or scored else 1
+    scored = record.specification.checks_chains and models is not None and 8 * numbers <= MAX_BYTES
+    top = None if record.specification.asks_threshold or scored else 1
     request = Request(*((1, 1) if record.closed_form else size), settings.random_seed, top_labels=top)
     posterior: Any = record.specification.at(reliability)
-    if record.takes_predictions:
+    if record.specification.takes_predictions:
         posterior = replace(posterior, predictions=models)
     tree = posterior.draw(annotations, request)
-    if record.checks_chains and not settings.allow_unmixed:
+    if record.specification.checks_chains and not settings.allow_unmixed:
         require_mixed(tree)
     return tree
 

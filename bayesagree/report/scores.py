@@ -75,9 +75,9 @@ def model_scores(
     )
     if settings.threshold is not None:
         options["threshold"] = settings.threshold
-    if record.checks_chains and truth is not None and "plausibility" in truth["posterior"]:
+    if record.specification.checks_chains and truth is not None and "plausibility" in truth["posterior"]:
         options["plausibility"] = truth
-    elif record.checks_chains:
+    elif record.specification.checks_chains:
         options["allow_unmixed"] = settings.allow_unmixed
     options["another_annotator"] = scores_another_annotator(record.specification, metrics)
     tree = evaluate(case.annotations, models, progress=progress, **options)
@@ -91,7 +91,7 @@ def model_scores(
 def _plug_in(annotations: Any, models: Predictions, settings: ReportSettings) -> xr.DataArray:
     """Score the models against the point estimate of the truth."""
     shown = models
-    if settings.record.takes_predictions:  # items without votes have no majority
+    if settings.record.specification.takes_predictions:  # items without votes have no majority
         if not isinstance(annotations, Rankings):
             annotations = annotations.select(np.ones(annotations.item_index.size, bool))
         shown = models.on_items(annotations.items).aligned(annotations.items, models.categories)

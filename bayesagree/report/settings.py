@@ -97,10 +97,10 @@ class ReportSettings:
             weighted = {"reliability": self.reliability} if self.reliability else {}
             chosen, reason = default_posterior(annotations, predictions, weighted)
         record, own = record_for(annotations, chosen), {}
-        if record.takes_predictions and predictions is None:
+        if record.specification.takes_predictions and predictions is None:
             raise InputError(f"plausibility={record.name!r} learns from predictions; give them")
         threshold = self.threshold
-        if record.asks_threshold and threshold is None:
+        if record.specification.asks_threshold and threshold is None:
             threshold = sum(cast(Ratings, annotations).scale) / 2
         metrics: tuple[str, ...] = default_metrics(predictions)
         if metrics == ("mae",):
@@ -134,6 +134,6 @@ class Case(NamedTuple):
             return cls(annotations, None, settings.fitting(annotations, None))
         annotations, predictions = without_missing(annotations, predictions.pooled(), settings.missing)
         chosen = settings.fitting(annotations, predictions)
-        if chosen.record.takes_predictions:
+        if chosen.record.specification.takes_predictions:
             annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
         return cls(annotations, predictions.aligned(annotations.items, annotations.categories), chosen)

@@ -23,7 +23,7 @@ RECORDS = pytest.mark.parametrize("record", POSTERIORS.values(), ids=POSTERIORS)
 
 def specification(record: PosteriorRecord) -> Posterior:
     predictions = NUMBERS if record.annotations is Ratings else PREDICTIONS
-    given = {"predictions": predictions} if record.takes_predictions else {}
+    given = {"predictions": predictions} if record.specification.takes_predictions else {}
     return replace(record.specification.at(record.reliabilities[0]), **given)
 
 
@@ -34,7 +34,7 @@ def test_results_name_their_model(record: PosteriorRecord) -> None:
     assert tree.attrs["model"] == record.name
     assert tree.attrs["sampler"] == specification(record).engine
     assert tree.attrs["inference"] == INFERENCE[specification(record).engine]
-    assert ("posterior_parameters" in tree) == (record.closed_form or record.takes_predictions)
+    assert ("posterior_parameters" in tree) == (record.closed_form or record.specification.takes_predictions)
     assert record_for(annotations, record.name) is record
     assert record in fitting_posteriors(annotations)
 
