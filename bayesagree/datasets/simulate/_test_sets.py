@@ -71,15 +71,8 @@ def labelled_test_set(
     label = (rng.random((n_items, per_item, 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
     matrix = np.full((n_items, n_annotators), np.nan)
     np.put_along_axis(matrix, who, label.astype(float), axis=1)
-    labels = list(range(n_labels))
-    predictions = Predictions.from_scores(_noisy_scores(truth, noise, rng), labels=labels)
-    return LabelledTestSet(truth, Labels.from_matrix(matrix, labels=labels), predictions)
-
-
-def _noisy_scores(
-    share: NDArray[np.float64], noise: Sequence[float] | NDArray[np.float64], rng: np.random.Generator
-) -> dict[str, NDArray[np.float64]]:
-    log_share = np.log(np.maximum(share, 1e-12))
-    noisy = (log_share + sd * rng.standard_normal(share.shape) for sd in noise)
+    labels, log_truth = list(range(n_labels)), np.log(np.maximum(truth, 1e-12))
+    scores = [sp.special.softmax(log_truth + sd * rng.standard_normal(truth.shape), axis=1) for sd in noise]
     names = map("".join, chain(ascii_uppercase, product(ascii_uppercase, repeat=2)))  # A, ..., Z, AA, AB, ...
-    return {name: sp.special.softmax(scores, axis=1) for name, scores in zip(names, noisy)}
+    predictions = Predictions.from_scores(dict(zip(names, scores)), labels=labels)
+    return LabelledTestSet(truth, Labels.from_matrix(matrix, labels=labels), predictions)
