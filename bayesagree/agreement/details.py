@@ -114,12 +114,10 @@ def detail_rows(
             of = annotations.select((who == j) if repeated else np.isin(item, item[who == j]))
             items = items_of(of)
             if repeated:  # how far the answers of one annotator to one item agree
-                found = dict(coefficients(items, kind))["fleiss_kappa"]
-                yield row(items, "fleiss_kappa", found, of, annotator=names[j], against="self")
+                name, found, other = "fleiss_kappa", dict(coefficients(items, kind))["fleiss_kappa"], "self"
             else:
-                yield row(
-                    items, "cohen_kappa", against(items, j, kind), of, annotator=names[j], against="the others"
-                )
+                name, found, other = "cohen_kappa", against(items, j, kind), "the others"
+            yield row(items, name, found, of, annotator=names[j], against=other)
     else:
         items = items_of(annotations)
         if items.values.size > MOST_VALUES:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
-from bayesagree.errors import InputError, as_python, shorten
+from bayesagree.errors import InputError, as_python, refuse, shorten
+from bayesagree.io.doors import as_annotations
 from bayesagree.judges.prior import CorrectedRatePrior
 
 # System of every item where none is named.
@@ -79,8 +80,8 @@ def panel_of(
     inclusion: Mapping[Hashable, float] | pd.Series | None = None,
 ) -> Panel:
     """Join verdicts and votes by item, checked."""
-    if not isinstance(verdicts, Labels | Ratings) or not isinstance(people, Labels):
-        raise InputError("verdicts are Labels or Ratings (item x judge), people are Labels")
+    verdicts = as_annotations(verdicts, (Labels, Ratings), "verdicts")
+    people = as_annotations(people, (Labels,), "people")
     if not verdicts.annotators_known:
         raise InputError("the judges are unknown; name them as the annotators of the verdicts")
     items = verdicts.items
@@ -147,12 +148,11 @@ def inclusion_of(
 ) -> Floats:
     """Return the inclusion probability of every item."""
     known = pd.Series(dict(given.items()), dtype=float).reindex(items.tolist()).to_numpy()
-    bad = ~((known >= 0) & (known <= 1))
-    if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        raise InputError(
-            f"inclusion= gives item {as_python(items[i])!r} {known[i]}; every item needs a number from 0 to 1"
-        )
+    rule = "every item needs a number from 0 to 1"
+    refuse(
+        ~((known >= 0) & (known <= 1)),
+        lambda i: f"inclusion= gives item {as_python(items[i])!r} {known[i]}; {rule}",
+    )
     if (impossible := seen & (known == 0)).any():
         raise InputError(f"people labelled items of inclusion probability 0: {shorten(items[impossible])}")
     return known

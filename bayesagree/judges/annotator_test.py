@@ -153,18 +153,10 @@ def exact_test(counts: Integers, epsilon: float) -> dict[str, Any]:
         p_value = sp.special.stdtr(n - 1, (mean - epsilon) / np.sqrt(variance / n))
     replaces = sp.stats.false_discovery_control(p_value, method="by") <= LEVEL
     wins = (ties + judge) / n
-    found = {
-        "winning_rate": replaces.mean(),
-        "advantage_probability": wins.mean(),
-        "passes": replaces.mean() >= ENOUGH,
-    }
-    by_annotator = {
-        "judge_wins": wins,
-        "annotator_wins": (ties + person) / n,
-        "p_value": p_value,
-        "replaces": replaces,
-    }
-    return found | by_annotator | {"n_items": n}
+    rate = replaces.mean()
+    found = {"winning_rate": rate, "advantage_probability": wins.mean(), "passes": rate >= ENOUGH}
+    found |= {"judge_wins": wins, "annotator_wins": (ties + person) / n, "p_value": p_value}
+    return found | {"replaces": replaces, "n_items": n}
 
 
 def posterior_test(
@@ -176,9 +168,8 @@ def posterior_test(
     advantage = (of_each[:, :, 0] + of_each[:, :, 1]).mean(axis=1)
     lower, upper = hdi(advantage, ci_prob)
     found = {"prob_passes": (below.mean(axis=1) >= ENOUGH).mean(), "advantage": advantage.mean()}
-    found |= {"lower": lower, "upper": upper}
-    found["prob_new_annotator"] = (of_new[:, 2] - of_new[:, 1] < epsilon).mean()
-    return found | {"prob_replaces": below.mean(axis=0)}
+    found |= {"lower": lower, "upper": upper, "prob_replaces": below.mean(axis=0)}
+    return found | {"prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
 
 
 def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Predictions:

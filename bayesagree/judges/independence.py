@@ -104,11 +104,10 @@ def effective_judges(
     correlation, error_rate = map(np.stack, zip(*(_errors(verdict, evidence, shape[1], rng) for rng in rngs)))
     few = names[error_rate.mean(axis=(0, 1)) * known.sum() < FEW_ERRORS]
     if few.size:
-        message = (
+        warn(
             f"judges {shorten(few)} err on fewer than {FEW_ERRORS} items with a known truth: in simulations such "
             "intervals of n_effective held the true number in .84 to .94 of the cases; find the truth of more items"
         )
-        warn(message)
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
     counted = np.isfinite(pairs)
     with np.errstate(invalid="ignore"):  # no pair of judges that err

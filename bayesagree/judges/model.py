@@ -9,6 +9,7 @@ import pandas as pd
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError
+from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import panel_of, regression
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 
@@ -57,6 +58,7 @@ def corrected_rate_model(
     import pymc as pm
     import pytensor.tensor as pt
 
+    people = as_annotations(people, (Labels,), "people")
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     if people.has_repeats:
         raise InputError("people= holds several answers of a person to an item; keep one: duplicates='first'")

@@ -37,7 +37,6 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.slices import chains_of
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.io.doors import as_annotations
 from bayesagree.judges._panel import Panel, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import saving_bound
@@ -151,8 +150,6 @@ def corrected_rate(
     >>> bool(tree["derived"]["rate_lower"] < good.mean() < tree["derived"]["rate_upper"])
     True
     """
-    verdicts = as_annotations(verdicts, (Labels, Ratings), "verdicts")
-    people = as_annotations(people, (Labels,), "people")
     panel = panel_of(verdicts, people, system, positive, by, inclusion)
     chosen = prior or CorrectedRatePrior()
     _check(panel, target)
@@ -181,14 +178,15 @@ def corrected_rate(
         f"raise draws={draws}; if chains found different answers to how often people and the judges "
         f"{shorten(panel.judges)} are right, collect more votes per item",
     )
+    raw: Any = pd.DataFrame(panel.verdict).groupby(panel.system.code).mean()
     groups = {
         "posterior": posterior,
         "derived": _derived(averages, ci_prob),
+        "raw": {"rate": (("system", "judge"), raw.to_numpy())},
+        "constant_data": _data(panel),
+        "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
     }
-    groups |= {"raw": {"rate": (("system", "judge"), _raw(panel))}, "constant_data": _data(panel)}
-    groups["diagnostics"] = {"r_hat": (("system",), r_hat), "ess": (("system",), ess)}
-    names = panel.system.levels
-    features = [factor.name for factor in panel.factors[1:]]
+    names, features = panel.system.levels, [factor.name for factor in panel.factors[1:]]
     settings = {
         "target": target,
         "positive": positive,
@@ -196,7 +194,7 @@ def corrected_rate(
         "ci_kind": "hdi",
         "ci_prob": ci_prob,
     }
-    settings["by"] = features
+    settings |= {"by": features}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(
         groups, coords, model="corrected_rate", engine="slices", random_seed=random_seed, settings=settings
@@ -249,19 +247,10 @@ def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[
     lower, upper = column_hdi(rate, ci_prob)
     pairs = rate[:, :, None] - rate[:, None, :]
     low, high = column_hdi(pairs, ci_prob)
-    of_one = {"rate_mean": rate.mean(axis=0), "rate_lower": lower, "rate_upper": upper}
-    of_one["saving"] = alone.var(axis=0) / rate.var(axis=0)
-    of_two = {"difference": pairs.mean(axis=0), "difference_lower": low, "difference_upper": high}
-    of_two["prob_better"] = (pairs > 0).mean(axis=0)
-    return {name: (("system",), values) for name, values in of_one.items()} | {
-        name: (("system", "other_system"), values) for name, values in of_two.items()
-    }
-
-
-def _raw(panel: Panel) -> Floats:
-    """Mean verdict of each judge on each system, NaN where it judged none."""
-    table: Any = pd.DataFrame(panel.verdict).groupby(panel.system.code).mean()
-    return table.to_numpy()
+    found = {"rate_mean": rate.mean(axis=0), "rate_lower": lower, "rate_upper": upper}
+    found |= {"saving": alone.var(axis=0) / rate.var(axis=0), "difference": pairs.mean(axis=0)}
+    found |= {"difference_lower": low, "difference_upper": high, "prob_better": (pairs > 0).mean(axis=0)}
+    return {name: (("system", "other_system")[: v.ndim], v) for name, v in found.items()}
 
 
 def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
