@@ -221,7 +221,13 @@ def report_data(
         else:
             asked = ReportSettings(random_seed=random_seed, **settings)
             parts = _evaluated(annotations, predictions, gold, groups, asked, progress)
-            parts["specification"] = _specification(annotations, annotators, specification)
+            parts["specification"] = None
+            if specification is not None:
+                if annotators is None or isinstance(annotations, Rankings):
+                    raise InputError(
+                        "a specification needs labels or ratings, and the features of their annotators"
+                    )
+                parts["specification"] = specification.check(annotations, annotators)
         given = parts["annotations"]
         parts |= {
             "source": source or ReportSource(type(annotations).__name__.lower()),
@@ -329,18 +335,6 @@ def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataTree | None) ->
     return xr.DataArray(np.stack(rows), coords, ("reliability", "item"), "annotation_certainty")
 
 
-def _specification(
-    annotations: Annotations, annotators: Annotators | None, declared: EvaluationSpecification | None
-) -> SpecificationReport | None:
-    if declared is None:
-        return None
-    if annotators is None or isinstance(annotations, Rankings):
-        raise InputError(
-            "a specification is compared with labels or ratings and the features of their annotators"
-        )
-    return declared.check(annotations, annotators)
-
-
 def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     """List the least certain items, least certain first, by the certainty of each label."""
     annotations, models, settings = case
@@ -351,17 +345,19 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
         candidates = tuple((labels[k], float(probability[i, k])) for k in best if probability[i, k] > 0)
         given, n = lines_of(annotations, i)
         predicted: dict[str, list[str]] = {}
-        for model, said in zip([] if models is None else models.models.tolist(), _said(models, i)):
+        for model, said in _said(models, i):
             predicted.setdefault(said, []).append(str(model))
         rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, given, candidates, predicted))
     return tuple(rows)
 
 
-def _said(models: Predictions | None, item: int) -> list[str]:
-    """Return what each model predicts for an item, as text."""
+def _said(models: Predictions | None, item: int) -> list[tuple[Any, str]]:
+    """Return each model and what it predicts for an item, as text."""
     if models is None:
         return []
     if models.numbers is not None:
-        return [f"{point:.3g}" for point in models.points()[:, item]]
-    hard = models.hard_labels()[:, item].tolist()
-    return ["no label" if k < 0 else str(models.categories[k]) for k in hard]
+        said = [f"{point:.3g}" for point in models.points()[:, item]]
+    else:
+        hard = models.hard_labels()[:, item].tolist()
+        said = ["no label" if k < 0 else str(models.categories[k]) for k in hard]
+    return list(zip(models.models.tolist(), said))
