@@ -143,7 +143,7 @@ def scikit_learn(rng: np.random.Generator) -> Iterator[Pair]:
     from sklearn import metrics as sk
 
     true, p = rng.integers(3, size=200), rng.dirichlet(np.ones(3), 200)
-    given, hot = p.argmax(axis=1), np.eye(3)[true]
+    given = p.argmax(axis=1)
     labels = ba.Labels.from_matrix(true[:, None])
     model = ba.Predictions.from_scores({"A": p}, labels=[0, 1, 2], probabilities=True)
     for name, theirs in {
@@ -154,7 +154,6 @@ def scikit_learn(rng: np.random.Generator) -> Iterator[Pair]:
         "quadratic_kappa": sk.cohen_kappa_score(true, given, weights="quadratic"),
         "log_loss": sk.log_loss(true, p),
         "brier": sk.brier_score_loss(true, p, labels=[0, 1, 2], scale_by_half=False),
-        "average_precision": sk.average_precision_score(hot, p),
     }.items():
         yield Pair(name.replace("_", " "), theirs, ba.score(ba.vote_shares(labels), model, name).item())
 
@@ -169,13 +168,6 @@ def ranx(rng: np.random.Generator) -> Iterator[Pair]:
     asked = Qrels({f"q{i}": {f"d{k}": 1} for i, k in enumerate(true)})
     yield Pair(
         "hit rate at 2", evaluate(asked, of_items, "hit_rate@2"), ba.score(truth, model, "top_2_accuracy").item()
-    )
-    of_labels = Run({f"q{k}": {f"d{i}": p[i, k] for i in range(150)} for k in range(5)})
-    named = Qrels({f"q{k}": {f"d{i}": 1 for i in np.flatnonzero(true == k)} for k in range(5)})
-    yield Pair(
-        "average precision",
-        evaluate(named, of_labels, "map"),
-        ba.score(truth, model, "average_precision").item(),
     )
 
 

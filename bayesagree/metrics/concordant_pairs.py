@@ -32,16 +32,15 @@ class ScoreOrder:
         falls = np.diff(np.take_along_axis(self.scores, order, axis=1)) != 0
         return order, np.pad(falls, ((0, 0), (0, 1)), constant_values=True)
 
-    def walked(self, positive: NDArray[Any], negative: NDArray[Any], *, precision: bool = False) -> Floats:
+    def walked(self, positive: NDArray[Any], negative: NDArray[Any]) -> Floats:
         """Return the mass of pairs of a positive item above a negative one, equal scores counting one half.
 
-        Masses have shape (item, sample), the result (model, sample). Or return the sum of the precision at the place of
-        every positive item.
+        Masses have shape (item, sample), the result (model, sample).
         """
 
         def walk(model: tuple[Places, NDArray[np.bool_]]) -> Floats:
             out = np.zeros(positive.shape[1])
-            walk_down(*model, positive, negative, precision, out)
+            walk_down(*model, positive, negative, out)
             return out
 
         return np.stack([*map_blocks(walk, [*zip(*self.falling)])])
@@ -161,9 +160,9 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
 
 
 @numba.njit(cache=True, nogil=True)
-def walk_down(order, ends, positive, negative, precision, out):
+def walk_down(order, ends, positive, negative, out):
     """Walk from the highest score down, equal scores at one step, and add to `out` (sample,); see `walked`."""
-    above, others, here, step = np.zeros_like(out), np.zeros_like(out), np.zeros_like(out), np.zeros_like(out)
+    above, here, step = np.zeros_like(out), np.zeros_like(out), np.zeros_like(out)
     for at in range(order.size):
         plus, minus = positive[order[at]], negative[order[at]]
         for s in range(out.size):
@@ -171,10 +170,6 @@ def walk_down(order, ends, positive, negative, precision, out):
             step[s] += minus[s]
         if ends[at]:
             for s in range(out.size):
-                if precision:
-                    others[s] += step[s]
-                    out[s] += here[s] * (above[s] + here[s]) / (above[s] + here[s] + others[s])
-                else:
-                    out[s] += step[s] * (above[s] + 0.5 * here[s])
+                out[s] += step[s] * (above[s] + 0.5 * here[s])
                 above[s] += here[s]
                 here[s] = step[s] = 0.0

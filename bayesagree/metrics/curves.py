@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
 from bayesagree.inference.item_weights import ItemWeights
-from bayesagree.metrics.concordant_pairs import ScoreOrder, ratio
+from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.values import Given, correlation
 
 
@@ -31,14 +31,6 @@ def by_label(
 def one_against_rest(*at: Any) -> Floats:
     """Mean over labels of their areas, NaN where one of them does not exist."""
     return np.mean([order.weighted(own * rows, ~own * rows) for order, own, rows in by_label(*at)], axis=0)
-
-
-def average_precision(*at: Any) -> Floats:
-    """Mean precision at the places of the positive items."""
-    walked = (
-        (order.walked(own * rows, ~own * rows, precision=True), own * rows) for order, own, rows in by_label(*at)
-    )
-    return np.mean([ratio(total, positive.sum(axis=0)) for total, positive in walked], axis=0)
 
 
 def spearman(truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None) -> Floats:

@@ -8,7 +8,7 @@ from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
 METRICS = [
-    "f1_macro", "log_loss", "expected_calibration_error", "average_precision", "accuracy", "soft_brier",
+    "f1_macro", "log_loss", "expected_calibration_error", "roc_auc_ovr", "accuracy", "soft_brier",
     "total_variation", "sklearn.metrics:zero_one_loss",
 ]  # fmt: skip
 

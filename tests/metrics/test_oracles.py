@@ -141,7 +141,6 @@ ORACLES: dict[str, Oracle] = {
     "expected_calibration_error_{}": curve(calibration_error),
     "roc_auc": curve(lambda t, p: sk.roc_auc_score(t, p[:, 1])),
     "roc_auc_ovr": curve(lambda t, p: sk.roc_auc_score(np.eye(p.shape[1])[t], p, average="macro")),
-    "average_precision": curve(lambda t, p: sk.average_precision_score(np.eye(p.shape[1])[t], p, average="macro")),
     "agreement": lambda q, p: q[np.arange(len(q)), p.argmax(axis=1)].mean(),
     "cross_entropy": lambda q, p: -(q * np.log(p)).sum(axis=1).mean(),
     "jensen_shannon": lambda q, p: (jensenshannon(q, p, base=2, axis=1) ** 2).mean(),
