@@ -80,16 +80,17 @@ def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
     elif level == "ordinal":
         # The distance is that of ranks, which differ between replicates.
         rank = np.cumsum(total, axis=1) - total / 2 - N[:, None] / 2
-        observed = np.empty(len(W))
-        step = max(1, CELLS // max(n.size, 1))
-        for some in (slice(start, start + step) for start in range(0, len(W), step)):
-            distance = n * (rank[some] ** 2 @ C.T) - (rank[some] @ C.T) ** 2
-            observed[some] = np.sum(W[some] * distance / (n - 1), axis=1)
+        observed = np.sum(W * (n * (rank**2 @ C.T) - (rank @ C.T) ** 2) / (n - 1), axis=1)
         expected = N * np.sum(total * rank**2, axis=1) - np.sum(total * rank, axis=1) ** 2
     else:
-        difference, both = values[:, None] - values, values[:, None] + values
-        return distance_alpha(W, C, np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2)
+        return distance_alpha(W, C, ratio_distance(values))
     return 1 - ratio(observed * (N - 1), expected)
+
+
+def ratio_distance(values: Floats) -> Floats:
+    """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros."""
+    difference, both = values[:, None] - values, values[:, None] + values
+    return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
 
 
 def distance_alpha(W: Floats, C: Floats, distance: Floats) -> Floats:
@@ -153,6 +154,4 @@ def agreement_weights(kind: str, values: Floats) -> Floats:
         return 1 - steps * (steps - 1) / (v * (v - 1))
     if kind in ("linear", "quadratic"):
         return 1 - (apart / apart.max()) ** {"linear": 1, "quadratic": 2}[kind]
-    both, lowest, highest = values[:, None] + values, values.min(), values.max()
-    relative = np.divide(apart, both, out=np.zeros_like(both), where=both != 0)
-    return 1 - relative**2 / ((highest - lowest) / (highest + lowest)) ** 2
+    return 1 - ratio_distance(values) / ratio_distance(values[[0, -1]])[0, 1]

@@ -102,7 +102,8 @@ def items_of(annotations: AgreementData) -> Items:
         values, code = _rating_values(annotations)
         numeric, rated = True, None if annotations.has_repeats else annotations
     else:
-        values, numeric = _label_values(annotations)
+        known, numeric = annotations.categories, annotations.numeric
+        values = known.astype(float) if numeric else np.arange(known.size, dtype=float)
         code, has_order = annotations.label_index, annotations.has_order
         several = annotations.categories.size > 2  # two classes have the same coefficients in either order
         order_note = NUMBERS if annotations.ordered is None and has_order and several else ""
@@ -175,9 +176,3 @@ def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
     return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(
         float
     ), ratings.levels()
-
-
-def _label_values(labels: Labels) -> tuple[Floats, bool]:
-    """Return labels that are numbers as they are, others as their positions."""
-    known = labels.categories
-    return (known.astype(float), True) if labels.numeric else (np.arange(known.size, dtype=float), False)

@@ -61,8 +61,14 @@ class RatingCounts:
 
 
 def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> RatingCounts:
-    """Return the distinct patterns of ratings; items of different `group`, shape (item,), do not share one."""
-    codes, values = _codes(ratings)
+    """Return the distinct patterns of ratings; items of different `group`, shape (item,), do not share one.
+
+    A discrete scale keeps all its levels.
+    """
+    if (n := ratings.n_levels) is None:
+        values, codes = np.unique(ratings.unit(), return_inverse=True)
+    else:
+        values, codes = np.arange(n) / (n - 1), ratings.levels().astype(np.int64)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
 
 
@@ -82,12 +88,3 @@ def collapse_codes(
     counts = sp.sparse.csr_array((np.ones(codes.size), codes, start), shape=shape)[first]
     counts.sum_duplicates()
     return RatingCounts(values, counts, np.bincount(number).astype(float), pattern_of_item, group[first])
-
-
-def _codes(ratings: Ratings) -> tuple[NDArray[np.int64], Floats]:
-    """Return the position of each rating's value, and the values; a discrete scale keeps all its levels."""
-    n_levels = ratings.n_levels
-    if n_levels is None:
-        values, codes = np.unique(ratings.unit(), return_inverse=True)
-        return codes, values
-    return ratings.levels().astype(np.int64), np.arange(n_levels) / (n_levels - 1)

@@ -181,7 +181,7 @@ def icc(
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    if np.unique(ratings.annotator_index).size < 2 or not _exists(ratings):
+    if not _exists(ratings):
         raise InputError(
             "an intraclass correlation needs two items, two annotators, an item with two ratings that differ"
         )
@@ -193,7 +193,7 @@ def icc(
 
 def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, dict[str, Any]]:
     """Return the rows of `agreement_table`, about these annotators: of all kinds that exist by name."""
-    if not 2 <= np.unique(ratings.annotator_index).size <= MOST_ANNOTATORS or not _exists(ratings):
+    if np.unique(ratings.annotator_index).size > MOST_ANNOTATORS or not _exists(ratings):
         return {}
     rows = {}
     for row in _rows(ratings, None, ci_prob, random_seed, fixed=True)[0]:
@@ -204,8 +204,8 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
 
 
 def _exists(ratings: Ratings) -> bool:
-    size = np.bincount(ratings.item_index)
-    return bool(np.count_nonzero(size) > 1 and size.max() > 1 and np.ptp(ratings.rating) > 0)
+    size, people = np.bincount(ratings.item_index), np.unique(ratings.annotator_index)
+    return bool(np.count_nonzero(size) > 1 and size.max() > 1 and people.size > 1 and np.ptp(ratings.rating) > 0)
 
 
 def _rows(

@@ -83,7 +83,12 @@ def prediction_powered_mean(
             f"labels {y.shape}, verdicts {f.shape} and unlabelled {others.shape}: give one verdict for each of at "
             "least two labels, and at least one unlabelled item"
         )
-    weight = _best_power(y, f, others) if power is None else float(power)
+    weight, spread = power, np.append(f, others).var(ddof=1)
+    if (
+        weight is None
+    ):  # of smallest variance, with the divisors of ppi_py: n in the covariance, n + N - 1 in the variance
+        covariance = np.mean((y - y.mean()) * (f - f.mean()))
+        weight = np.clip(covariance / ((1 + y.size / others.size) * spread), 0, 1) if spread else 0.0
     estimate = y.mean() + weight * (others.mean() - f.mean())
     error = float(np.sqrt((y - weight * f).var() / y.size + weight**2 * others.var() / others.size))
     reach = float(sp.special.ndtri((1 + probability(ci_prob, "ci_prob")) / 2)) * error
@@ -123,13 +128,3 @@ def saving_bound(rate: ArrayLike, sensitivity: ArrayLike, specificity: ArrayLike
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = b / (1 - b) * (p - judged) ** 2 / (judged * (1 - judged))
         return 1 / (1 - np.minimum(np.nan_to_num(rho, nan=0.0), 1.0))
-
-
-def _best_power(labels: Floats, verdicts: Floats, others: Floats) -> float:
-    """Weight of smallest variance, with the divisors of ppi_py: n in the covariance, n + N - 1 in the variance."""
-    pooled = np.append(verdicts, others)
-    spread = pooled.var(ddof=1)
-    if spread == 0:
-        return 0.0
-    covariance = np.mean((labels - labels.mean()) * (verdicts - verdicts.mean()))
-    return float(np.clip(covariance / ((1 + labels.size / others.size) * spread), 0, 1))
