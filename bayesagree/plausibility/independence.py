@@ -399,14 +399,13 @@ def _closeness(
     often, half = np.flatnonzero(n >= 2), np.nan
     if often.size < FEWEST_ITEMS or isinstance(annotations, Rankings):
         return np.full(predictions.models.size, np.nan), half
-    if isinstance(annotations, Ratings):
-        mean, noise, _ = _scatter(votes, annotations.rating)
-        truth, given = mean[often] - mean[often].mean(), predictions.points()[:, often, None]
-        given = [one - np.nanmean(one) for one in given]
+    ratings = isinstance(annotations, Ratings)
+    mean, noise, _ = _scatter(votes, annotations.rating if ratings else None)
+    truth = mean[often] - mean[often].mean(axis=0 if ratings else 1, keepdims=True)
+    if ratings:
+        given = [one - np.nanmean(one) for one in predictions.points()[:, often, None]]
         half = float(0.5 * np.sqrt(often.size / (0.5 + np.mean(2 / (n[often] - 1)))))
     else:
-        mean, noise, _ = _scatter(votes, None)
-        truth = mean[often] - mean[often].mean(axis=1, keepdims=True)
         given = [_centred(predictions, j, often) for j in range(predictions.models.size)]
     found = []
     for one in map(np.nan_to_num, given):

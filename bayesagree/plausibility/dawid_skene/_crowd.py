@@ -63,7 +63,7 @@ class Rows(NamedTuple):
         wrong = (label[:, None] != label).astype(np.int64)
         return cls(row, wrong, np.array([1.0, 1 / max(n_labels - 1, 1)]), np.tile(base, (row[-1] + 1, 1)))
 
-    def matrices(self, p: Floats) -> Floats:
+    def matrices(self, p: Any) -> Any:
         """Return whole confusion matrices, (..., category, observed category), of probabilities (..., row, column)."""
         return p[..., self.row[:, None], self.column] * self.share[self.column]
 

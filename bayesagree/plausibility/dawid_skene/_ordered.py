@@ -244,17 +244,21 @@ def chances(tau: Floats, at: Floats, stretch: Floats) -> Floats:
     return np.diff(sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch[..., None]), axis=-1)
 
 
+def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return two ends, mirrored where both are above 0, and where that is."""
+    upper = low > 0
+    return np.where(upper, -high, low), np.where(upper, -low, high), upper
+
+
 def interval_chance(low: Floats, high: Floats) -> Floats:
     """Return Phi(high) - Phi(low) to full precision in either tail."""
-    upper = low > 0
-    one, other = np.where(upper, -high, low), np.where(upper, -low, high)
+    one, other, _ = _lower_tail(low, high)
     return sp.special.ndtr(other) - sp.special.ndtr(one)
 
 
 def truncated_normal(rng: Rng, low: Floats, high: Floats) -> Floats:
     """Draw standard normal numbers between two ends, by the inverse of the distribution in its lower tail."""
-    upper = low > 0
-    one, other = np.where(upper, -high, low), np.where(upper, -low, high)
+    one, other, upper = _lower_tail(low, high)
     start = sp.special.ndtr(one)
     drawn = sp.special.ndtri(start + rng.random(low.shape) * (sp.special.ndtr(other) - start))
     drawn = np.clip(np.where(np.isfinite(drawn), drawn, other), one, other)

@@ -1,7 +1,7 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -10,7 +10,6 @@ from bayesagree._types import Floats
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Rows
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-EMVariant = Literal["full", "class_conditional", "one_coin"]
 EM_VARIANTS = ("full", "class_conditional", "one_coin")
 
 
@@ -43,7 +42,7 @@ class EMResult:
 def dawid_skene_em(
     crowd: Crowd,
     *,
-    variant: EMVariant = "full",
+    variant: str = "full",
     prior: DawidSkenePrior | None = None,
     tolerance: float = 1e-10,
     max_iterations: int = 1000,

@@ -75,11 +75,11 @@ def dawid_skene_model(
     multirater ordinal data", JASA 91 (1996), for "ordered".
     """
     check(labels, variant)
-    how = prior or DawidSkenePrior()
-    ending = _mixed_membership if variant.startswith("mixed") else _truth_summed_out
     if variant == "ordered":
         return _ordered_model(labels, gold)
-    return labels_model(labels, variant, how, gold, partial(ending, how), prevalence, confusion)
+    how = prior or DawidSkenePrior()
+    ending = partial(_mixed_membership, how) if variant.startswith("mixed") else _truth_summed_out
+    return labels_model(labels, variant, how, gold, ending, prevalence, confusion)
 
 
 class Given(NamedTuple):
@@ -92,16 +92,15 @@ class Given(NamedTuple):
 
     @classmethod
     def of(cls, labels: Labels, gold: Gold | None) -> "Given":
-        """Add them to the model."""
+        """Add them to the model, with names on all axes."""
         import pymc as pm
 
+        axes: dict[str, Any] = {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
+        model: Any = pm.modelcontext(None)
+        model.add_coords(coordinates(labels) | axes)
         label = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
         known = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
         return cls(*annotation_data(labels.item_index, labels.annotator_index), label, known)
-
-
-def _coords(labels: Labels) -> dict[str, Any]:
-    return coordinates(labels) | {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
 
 
 def labels_model(
@@ -118,7 +117,7 @@ def labels_model(
 
     dims = ("annotator", "category", "observed_category")
     shape = np.full(labels.categories.size, prior.prevalence)
-    with pm.Model(coords=_coords(labels)) as model:
+    with pm.Model() as model:
         given = Given.of(labels, gold)
         own = prevalence() if prevalence else pm.Dirichlet("prevalence", shape, dims="category")
         share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
@@ -149,13 +148,10 @@ def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
     drawn: Any = pm.Dirichlet(name, shape, dims=(dims[0], *of_rows, last))
     if matrix:
         return drawn
-    drawn = drawn if of_rows else drawn[:, None]
-    return pm.Deterministic(
-        "confusion", drawn[:, rows.row[:, None], rows.column] * rows.share[rows.column], dims=dims
-    )
+    return pm.Deterministic("confusion", rows.matrices(drawn if of_rows else drawn[:, None]), dims=dims)
 
 
-def _truth_summed_out(prior: DawidSkenePrior, labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
+def _truth_summed_out(labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -199,7 +195,7 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    with pm.Model(coords=_coords(labels)) as model:
+    with pm.Model() as model:
         given = Given.of(labels, gold)
         truth = given.known.get_value()
         known = np.flatnonzero(truth >= 0)

@@ -43,11 +43,6 @@ MOST_CELLS = 100_000
 ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
 
 
-def draws_per_parameters(draws: int) -> int:
-    """Return how many consecutive draws of a chain share one draw of the parameters; it divides `draws`."""
-    return next(d for d in range(MOST_SHARED, 0, -1) if draws % d == 0)
-
-
 def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
     """Warn where chains of the parameters disagree, draws (chain, draw, parameter); short ones say nothing of that."""
     if draws.shape[0] < 2 or draws.shape[1] < ENOUGH_DRAWS:
@@ -136,8 +131,8 @@ class InformedProblem:
         """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
         key = request.draws, request.chains, request.random_seed
         if key not in self._drawn:
-            sets = request.draws // draws_per_parameters(request.draws)
-            self._drawn[key] = self.parameters(sets, request.chains, request.random_seed)
+            shared = next(d for d in range(MOST_SHARED, 0, -1) if request.draws % d == 0)
+            self._drawn[key] = self.parameters(request.draws // shared, request.chains, request.random_seed)
             warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 

@@ -68,10 +68,6 @@ class InformedDirichlet(Guarded):
     name = "informed_dirichlet"
     engine = "slices"
 
-    def form_of(self, annotations: Labels) -> Form:
-        """Return the form: by default "ordered" where three labels or more are stated to have an order."""
-        return form_of(annotations, self.form, self.prior)
-
     def of_annotations(self) -> Posterior:
         """Return the posterior of labels alone."""
         return Dirichlet()
@@ -105,18 +101,18 @@ class InformedDirichlet(Guarded):
 
     def kind(self, annotations: Labels) -> type[InformedProblem]:
         """Return the problem of the form."""
-        return OrderedProblem if self.form_of(annotations) == "ordered" else InformedProblem
+        return OrderedProblem if form_of(annotations, self.form, self.prior) == "ordered" else InformedProblem
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""
         prior = {"prior": None if self.prior is None else asdict(self.prior)}
-        form = {"form": "ordered"} if self.form_of(annotations) == "ordered" else {}
+        form = {"form": "ordered"} if self.kind(annotations) is OrderedProblem else {}
         return super().settings(annotations) | prior | form
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return informed_dirichlet_model(
-            annotations, self.given, exclude=self.exclude, prior=self.prior, form=self.form_of(annotations)
+            annotations, self.given, exclude=self.exclude, prior=self.prior, form=self.form
         )
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
