@@ -84,9 +84,8 @@ def prediction_powered_mean(
             "least two labels, and at least one unlabelled item"
         )
     weight, spread = power, np.append(f, others).var(ddof=1)
-    if (
-        weight is None
-    ):  # of smallest variance, with the divisors of ppi_py: n in the covariance, n + N - 1 in the variance
+    if weight is None:
+        # Of smallest variance, with the divisors of ppi_py: n in the covariance, n + N - 1 in the variance.
         covariance = np.mean((y - y.mean()) * (f - f.mean()))
         weight = np.clip(covariance / ((1 + y.size / others.size) * spread), 0, 1) if spread else 0.0
     estimate = y.mean() + weight * (others.mean() - f.mean())
