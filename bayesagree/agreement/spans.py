@@ -9,7 +9,7 @@ import pandas as pd
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
 from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError, one_of
-from bayesagree.inference.intervals import hdi
+from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 
 
@@ -84,14 +84,15 @@ def span_f1(
     )
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
-    rows = [
-        (None, None, np.nanmean(estimate), *hdi(np.nanmean(drawn, axis=1), ci_prob), int(both.any(axis=1).sum()))
-    ]
-    for p, pair in enumerate(pairs):
-        ends = (np.nan, np.nan) if np.isnan(estimate[p]) else hdi(drawn[:, p], ci_prob)
-        rows.append((*pair, estimate[p], *ends, int(both[:, p].sum())))
-    columns = ["annotator", "other_annotator", "f1", "lower", "upper", "n_documents"]
-    return pd.DataFrame(rows, columns=columns)
+    first, second = zip((None, None), *pairs)
+    estimate, drawn = (
+        np.append(np.nanmean(estimate), estimate),
+        np.column_stack([np.nanmean(drawn, axis=1), drawn]),
+    )
+    lower, upper = column_hdi(drawn, ci_prob)
+    n_documents = np.column_stack([both.any(axis=1), both]).sum(axis=0)
+    found = {"annotator": first, "other_annotator": second, "f1": estimate, "lower": lower, "upper": upper}
+    return pd.DataFrame(found | {"n_documents": n_documents})
 
 
 def _matches(first: list[Span], second: list[Span], match: Match) -> int:
