@@ -241,12 +241,13 @@ class ItemPosterior(Posterior):
     def problem(self, annotations: Any) -> Any:
         """Return what annotations and prior give before any draw; all other methods take it."""
 
-    @abstractmethod
     def drawer(self, problem: Any, request: Request) -> Drawer:
         """Return the function that draws a block of items: ``plausibility`` or, with `top_labels`, ``top_label``.
 
-        Plausibilities will always do; only the best labels of many are drawn faster, and in less memory.
+        Plausibilities will always do; only the best labels of many are drawn faster, and in less memory. A problem that
+        knows how its items are drawn is asked.
         """
+        return problem.drawer(request)
 
     def known(self, problem: Any, request: Request) -> Groups:
         """Return the groups known before any draw: parameters of a closed form, data; they name the labels."""

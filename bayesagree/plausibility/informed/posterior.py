@@ -31,7 +31,7 @@ from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.nuts import Sampler
-from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request, Scores, Truths
+from bayesagree.inference.posterior import Groups, Posterior, Request, Scores, Truths
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
@@ -120,10 +120,6 @@ class InformedDirichlet(Guarded):
         if self.gold is not None:
             raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
         return super().draw(annotations, request)
-
-    def drawer(self, problem: InformedProblem, request: Request) -> Drawer:
-        """Return the function that draws a block of items given draws of the parameters."""
-        return problem.drawer(request)
 
     def known(self, problem: InformedProblem, request: Request) -> Groups:
         """Return the parameters, by name."""
@@ -262,16 +258,5 @@ def informed_dirichlet(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels)
-    return InformedDirichlet(predictions, exclude, prior, form=form).draw(
-        labels,
-        Request(
-            draws=draws,
-            chains=chains,
-            random_seed=random_seed,
-            engine=engine,
-            sampler=sampler,
-            top_labels=top_labels,
-            client=client,
-            progress=progress,
-        ),
-    )
+    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client, progress=progress)
+    return InformedDirichlet(predictions, exclude, prior, form=form).draw(labels, request)

@@ -131,12 +131,8 @@ class Levels:
 
     def chain(self, kept: int, rng: np.random.Generator) -> LevelDraws:
         """Run one chain of the Gibbs sampler."""
-        item, x, p, size = (
-            self.ratings.item_index,
-            self.ratings.unit(),
-            self.columns.shape[1],
-            self.named.size + 1,
-        )
+        item, x = self.ratings.item_index, self.ratings.unit()
+        p, size = self.columns.shape[1], self.named.size + 1
         rated, scale = np.bincount(item, minlength=len(self.columns)) > 0, np.square(SDS)
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
