@@ -95,6 +95,10 @@ def test_items_at_the_ends_leave_what_the_others_say():
     inside = simulate.ratings(n_items=40, ratings_per_item=5, phi=0.8, random_seed=1).ratings
     ends, _ = fitted(levels(np.vstack([inside.rating.reshape(40, 5), np.full((40, 5), 1.0)])), likelihood="binned")
     assert ends.attrs["decision"] == "agreement"
+
+
+@pytest.mark.long
+def test_one_level_inside_the_scale_is_agreement():
     assert fitted(levels([[2] * 5] * 100), item_mean="flat")[0].attrs["decision"] == "agreement"
 
 

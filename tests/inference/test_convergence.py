@@ -65,13 +65,13 @@ def test_scores_of_short_or_poor_chains_are_warned_of_and_of_good_ones_not(kind)
 
 
 def test_evaluate_warns_of_few_draws_of_chains_and_says_how_they_were_made():
-    given = labelled_test_set(n_items=60, random_seed=1)
-    with pytest.warns(UserWarning, match="^accuracy: .* effective draws.*raise draws=40"):
-        found = evaluate(given.labels, given.predictions, draws=40, random_seed=1)
+    given = labelled_test_set(n_items=30, random_seed=1)
+    with pytest.warns(UserWarning, match="^accuracy: .* effective draws.*raise draws=20"):
+        found = evaluate(given.labels, given.predictions, draws=20, random_seed=1)
     assert found.attrs["inference"].startswith("elliptical slice")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        alone = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=40, random_seed=1)
+        alone = evaluate(given.labels, given.predictions, plausibility="dirichlet", draws=20, random_seed=1)
     assert alone.attrs["inference"] == "independent draws of the exact posterior"
 
 
