@@ -15,8 +15,8 @@ from sphinx import addnodes
 from typer.cli import get_docs_for_click
 
 import bayesagree
-from bayesagree.cli import _output
-from bayesagree.cli._commands import WORDS, load
+from bayesagree.cli import COMMANDS, _output
+from bayesagree.cli._commands import load
 from bayesagree.metrics.registry import METRICS
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -134,7 +134,7 @@ def write_papers(app):
 def write_commands(app):
     """Write the help of every command, and the rule of `--json`, as one page."""
     texts = ["# Commands\n"]
-    for name in WORDS["commands"]:
+    for name in COMMANDS:
         command = load(name)
         context = typer.Context(command, info_name=name)
         texts.append(get_docs_for_click(obj=command, ctx=context, name=name, indent=1, call_prefix="bayesagree"))

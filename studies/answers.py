@@ -152,7 +152,7 @@ def main(
     levels: Annotated[str, Option(help="Levels of the scale, comma separated.")] = "5,11",
     n_items: Annotated[int, Option(help="Items of a data set.", min=2)] = 100,
     repeats: Repeats = 40,
-    random_seed: int = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
 ) -> _output.Answer:
     """Show how often random answers are called agreement: Checco et al., figure 3.

@@ -29,7 +29,7 @@ def main(
     ] = "3,5,9,15,27,45",
     labels_per_annotator: Annotated[str, Option(help="Expected labels per annotator.")] = "3,5,9,15,27,45",
     runs: Annotated[int, Option(help="Runs per configuration.", min=1)] = 100,
-    random_seed: int = 0,
+    random_seed: _options.Seed = 0,
     output: Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")] = None,
     label_level: Annotated[bool, Option(help="Rank by the AUC of the labels themselves too.")] = False,
     figures: Figures = None,

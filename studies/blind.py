@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import xarray as xr
 from typer import Option
 
-from bayesagree.cli import _output
+from bayesagree.cli import _options, _output
 from bayesagree.errors import InputError, one_of
 from bayesagree.plots._panels import one_panel, style
 from studies._command import Figures, flat, run, save_figures
@@ -73,7 +73,7 @@ def main(
     gold: Annotated[Path | None, Option(help="Gold: columns item, label.")] = None,
     correction: Annotated[str, Option(help="Triangle test: hotelling (the paper's) or williams.")] = "hotelling",
     draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
-    random_seed: int = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
 ) -> _output.Answer:
     """Show all tables and figures of Jung and Lease (2 to 9, figures 2 to 5) for one set of systems with gold.

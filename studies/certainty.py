@@ -100,7 +100,7 @@ def main(
     source: _options.Source,
     sampling: _options.ShortSampling,
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
-    threshold: float | None = None,
+    threshold: _options.Threshold = None,
     figures: Figures = None,
 ) -> _output.Answer:
     """Show certainty of labels or ratings, and of published labels, by reliability: Stutz et al., figures 3, 9, 10.

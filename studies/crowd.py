@@ -468,7 +468,7 @@ def plot_shares(distributions: "pd.DataFrame", *, axes: Panels | None = None) ->
 
 def main(
     source: _options.Source,
-    threshold: float | None = None,
+    threshold: _options.Threshold = None,
     figures: Figures = None,
 ) -> _output.Answer:
     """Show CrowdTruth on four readings of a scale, its validation by gold, and disagreement without spammers.

@@ -166,7 +166,7 @@ def main(
     repeats: Repeats = 20,
     item_mean: Annotated[str, Option(help="hierarchical or flat (the paper's).")] = "hierarchical",
     likelihood: Annotated[str, Option(help="averaged, binned or squeezed (the paper's).")] = "averaged",
-    random_seed: int = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
 ) -> _output.Answer:
     """Show Phi, alpha and percent agreement on shares of the items: Checco et al., figures 4 and 5.

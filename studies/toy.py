@@ -134,7 +134,7 @@ def plot_toy_classes(
 def main(
     n_annotators: Annotated[int, Option(help="Labels per item.", min=1)] = 5,
     reliability: Annotated[str, Option(help="Reliabilities, comma separated.")] = "0.5,1,2,5",
-    random_seed: int = 1,
+    random_seed: _options.Seed = 1,
     figures: Figures = None,
 ) -> _output.Answer:
     """Show the certainty of the toy problem across reliabilities: Stutz et al., figure 2.

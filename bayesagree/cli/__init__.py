@@ -1,7 +1,7 @@
 """The command line: `bayesagree COMMAND`; one module per command, imported when the command runs.
 
-Nothing but `main` is imported at once, so that help and version answer at once and an interrupt while a command starts
-ends in one line. A new command is a module with a function of its name, and its words in `words.toml`.
+Nothing but this table and `main` is imported at once, so that help and version answer at once and an interrupt while a
+command starts ends in one line. A new command is a module with a function of its name and one line here.
 """
 
 import os
@@ -11,6 +11,26 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from bayesagree.errors import ConvergenceError, InputError, SizeError, of_commands
+
+# Command to its line in the help, in the order of the help: at most 62 letters, what 80 columns have.
+COMMANDS = {
+    "demo": "Show the main job on a simulated test set.",
+    "contents": "Show what a file holds and which commands fit.",
+    "audit": "List what is wrong with a test set, the worst first.",
+    "agreement": "Show how far annotators agree, with intervals.",
+    "plausibility": "Show how certain the truth of each item is.",
+    "evaluate": "Score and compare models when annotators disagree.",
+    "report": "Write agreement, certainty and scores as one HTML page.",
+    "check": "Fail, by exit code 1, unless one model is better.",
+    "annotators": "Show the accuracy of each annotator, with warning flags.",
+    "judge": "Show what a language model's verdicts are worth.",
+    "subjective": "Show how well models predict each group of annotators.",
+    "blind": "Score and rank systems without expert labels.",
+    "plan": "Show what more items and annotators would show, and cost.",
+    "next": "List the items to label next.",
+    "preferences": "Show the strengths of models from comparisons of two.",
+    "doctor": "Check the installation.",
+}
 
 
 def main() -> None:

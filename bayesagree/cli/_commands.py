@@ -1,23 +1,21 @@
 """The group of commands: its help comes from the table of names, a command is imported when it runs."""
 
-import tomllib
 from collections.abc import Callable
-from copy import copy
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bayesagree.cli import _output
+from bayesagree.cli import COMMANDS, _output
+from bayesagree.cli._options import Json, ResultFile, TableFile
 from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, require, show
 from bayesagree.errors import InputError
 
-# Line of each command, and help of each option: of all commands or of one.
-WORDS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
+Force = Annotated[bool, typer.Option("--force", help="Replace a file to write where there is one.")]
 
 
 class LazyGroup(TyperGroup):
@@ -25,7 +23,7 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = {name: TyperCommand(name, help=text) for name, text in WORDS["commands"].items()}
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and remaining arguments; here the command's module is imported."""
@@ -59,13 +57,15 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
         own, bundle = [parameter], parameter.annotation
         if isinstance(bundle, type) and is_dataclass(bundle):
             bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
-        parameters += own
-    kept = whole.return_annotation in (TableAnswer, ResultAnswer)
-    added: list[Any] = [("json", False, bool)]
-    added += [("output", None, Path | None)] if kept else []
-    added += [("force", False, bool)] if kept or "output" in whole.parameters else []
-    parameters += [Parameter(n, Parameter.KEYWORD_ONLY, default=d, annotation=a) for n, d, a in added]
-    parameters = [_option(parameter, WORDS["options"] | WORDS.get(name, {})) for parameter in parameters]
+        parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
+    added: dict[str, tuple[Any, Any]] = {"json": (False, Json)}
+    kept = {TableAnswer: TableFile, ResultAnswer: ResultFile}.get(whole.return_annotation)
+    if kept is not None:
+        added["output"] = (None, kept)
+    if kept is not None or "output" in [parameter.name for parameter in parameters]:
+        added["force"] = (False, Force)
+    for key, (default, annotation) in added.items():
+        parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
 
     def command(**given: Any) -> None:
         force, json = given.pop("force", False), given.pop("json")
@@ -75,14 +75,14 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
         output = given.get("output")
         if output is not None and not force and output.exists():
             raise InputError(f"{output} is there already; pass --force to replace it, or another --output")
-        if kept:
+        if kept is not None:
             given.pop("output")
-            require(output, result=whole.return_annotation is ResultAnswer)
+            require(output, result=kept is ResultFile)
         for key, bundle in bundles.items():
             given[key] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         with _output.progress(name):
             answer = function(**given)
-        if kept and output is not None:
+        if kept is not None and output is not None:
             keep(answer.keep, output)
         show(answer.tables, as_json=json, notes=answer.notes)
         if answer.code:
@@ -94,18 +94,6 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name)(command)
     return typer.main.get_command(alone)
-
-
-def _option(parameter: Parameter, words: dict[str, Any]) -> Parameter:
-    """Return a parameter as an option with its own help or that of the table, and with how it is typed."""
-    given: Any = parameter.annotation
-    kind, info = get_args(given) if get_origin(given) is Annotated else (given, typer.Option())
-    info = copy(info)
-    if info.help is None:
-        said = words.get(parameter.name, "")
-        *typed, info.help = said if isinstance(said, list) else [said]
-        info.param_decls = typed or ([f"--{parameter.name.replace('_', '-')}"] if kind is bool else None)
-    return parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
 
 
 # Plain help: the one with boxes imports all of rich, which takes three times as long as everything else here.

@@ -1,15 +1,19 @@
-"""Options of the commands: kinds of them, bundles of those that come together, and reading.
-
-Their help is in `words.toml`.
-"""
+"""Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
 from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from bayesagree.annotations.annotators import Annotators
+    from bayesagree.annotations.groups import Groups
+    from bayesagree.io.exports import Export
 
 
 def names(text: str) -> list[str]:
@@ -17,16 +21,16 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def numbers(text: str, option: str = "", *, whole: bool = False) -> tuple[Any, ...]:
+def numbers(text: str, option: str = "", *, whole: bool = False) -> list[Any]:
     """Split a comma-separated list of numbers."""
     try:
-        return tuple(map(int if whole else float, text.split(",")))
+        return [int(part) if whole else float(part) for part in text.split(",")]
     except ValueError:
         rule = "whole numbers such as 10,100" if whole else "numbers such as 0.1,1,10"
         raise BadParameter(f"{option} {text!r} is not a list of {rule}".strip()) from None
 
 
-def integers(text: str) -> tuple[int, ...]:
+def integers(text: str) -> list[int]:
     """Split a comma-separated list of whole numbers."""
     return numbers(text, whole=True)
 
@@ -47,64 +51,77 @@ def label_names(text: str) -> Any:
     return int(found[0]) if len(found) == 1 else list(map(int, found))
 
 
-Count = Annotated[int, Option(min=1)]
-Names = Annotated[Any, Option(parser=names)]
-Numbers = Annotated[Any, Option(parser=numbers)]
-Integers = Annotated[Any, Option(parser=integers)]
-Two = Annotated[Any, Option(parser=two, metavar="NUMBER,NUMBER")]
-LabelNames = Annotated[Any, Option(parser=label_names)]
-File = Annotated[Path, Argument()]
-MaybeFile = Annotated[Path | None, Argument()]
-Items = Literal["fixed", "bootstrap"]
-Missing = Literal["error", "skip", "wrong"]
-Duplicates = Literal["error", "keep", "first", "last"]
+Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
+TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here (.csv, ...).")]
+ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")]
+Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
+Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
+PlausibilityName = Annotated[
+    str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
+]
+Reliabilities = Annotated[Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")]
+Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
+Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
+Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
+Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
+AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
+AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
+Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
+GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
+ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
+ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
+Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
+NoAnswers = Annotated[Any, Option("--missing-labels", parser=names, help="Labels for no answer, such as n/a.")]
+Scale = Annotated[Any, Option(parser=two, metavar="LOW,HIGH", help="Lowest and highest rating, such as 1,5.")]
 
 
 @dataclass(frozen=True)
 class Sampling:
     """Number of draws and chains, and their seed."""
 
-    draws: Count = 1000
-    chains: Count = 4
-    random_seed: int = 1
+    draws: Draws = 1000
+    chains: Annotated[int, Option(min=1, help="Chains.")] = 4
+    random_seed: Seed = 1
 
 
 @dataclass(frozen=True)
 class ShortSampling(Sampling):
     """The same with fewer draws, for commands that draw many parameters or several posteriors."""
 
-    draws: Count = 500
+    draws: Draws = 500
 
 
 @dataclass(frozen=True)
 class Columns:
     """Names of the columns of annotations."""
 
-    item: str = "item"
-    annotator: str = "annotator"
-    label: str = "label"
-    rating: str = "rating"
-    rank: str = "rank"
+    item: Annotated[str, Option(help="Column that names the item.")] = "item"
+    annotator: Annotated[str, Option(help="Column that names the annotator.")] = "annotator"
+    label: Annotated[str, Option(help="Column of the label.")] = "label"
+    rating: Annotated[str, Option(help="Column of the rating.")] = "rating"
+    rank: Annotated[str, Option(help="Column of the rank; equal ranks are ties.")] = "rank"
 
 
 @dataclass(frozen=True)
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: MaybeFile = None
-    data: str | None = None
-    format: str | None = None
-    question: str | None = None
-    kind: Kind | None = None
-    scale: Two = None
-    step: float | None = None
-    labels: LabelNames = None
+    annotations: Annotated[Path | None, Argument(help="Annotations: a table, or an export of a tool.")] = None
+    data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
+    format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
+    question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None
+    kind: Annotated[Kind | None, Option(help="If the columns do not decide it.")] = None
+    scale: Scale = None
+    step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
+    labels: Labels = None
     duplicates: Duplicates = "error"
-    no_annotator: bool = False
-    na_values: Names = None
-    merge_similar: bool = False
-    ordered: bool | None = None
+    no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
+    na_values: NoAnswers = None
+    merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
+    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = (
+        None
+    )
     # What the reader chose and left out, of the file that was read last.
     said: ClassVar[list[str]] = []
 
@@ -118,8 +135,9 @@ class Source(Columns):
             for sentence in self.said:
                 echo(f"{self.annotations}: {sentence}", err=True)
             if export.annotations is None:
-                held = f"{str(self.annotations)!r} ({export.format})"
-                raise InputError(f"{held} holds outputs of models, no annotations")
+                raise InputError(
+                    f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations"
+                )
             return export.annotations, export.predictions
         from bayesagree.datasets import load
 
@@ -128,7 +146,7 @@ class Source(Columns):
             return replace(found.annotations, ordered=self.ordered), found.predictions
         return found.annotations, found.predictions
 
-    def export(self) -> Any:
+    def export(self) -> "Export":
         """Read all that the file holds."""
         from bayesagree.io.exports import read_export
 
@@ -139,15 +157,19 @@ class Source(Columns):
         how = {name: value for name, value in given.items() if name not in ours and value is not None}
         return read_export(str(self.annotations), **how | ({"annotator": None} if self.no_annotator else {}))
 
-    def features(self, path: Path | None) -> Any:
+    def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""
         from bayesagree.annotations.annotators import Annotators
-        from bayesagree.datasets import load
-        from bayesagree.io.tables import read_table
 
         if path is not None:
+            from bayesagree.io.tables import read_table
+
             return Annotators.from_table(read_table(path), annotator=self.annotator)
-        found = None if self.data is None else load(self.data).extra.get("annotators")
+        if self.data is None:
+            return None
+        from bayesagree.datasets import load
+
+        found = load(self.data).extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
 
     def gold(self, path: Path | None, annotations: Any, models: Any = None) -> dict[Any, Any] | None:
@@ -167,10 +189,10 @@ class Source(Columns):
 class WithPredictions(Source):
     """Annotations and predictions: these come from a file of their own or with the annotations, if at all."""
 
-    predictions: MaybeFile = None
-    model: str = "model"
-    predictions_item: str | None = None
-    predictions_label: str | None = None
+    predictions: Annotated[Path | None, Argument(help="Columns model, item, and label or scores.")] = None
+    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model"
+    predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
+    predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
 
     def read(self, *, needed: bool = False) -> tuple[Any, Any]:
         """Read annotations and predictions."""
@@ -192,18 +214,21 @@ class WithPredictions(Source):
 class Scoring:
     """How models are scored, as `evaluate` takes it."""
 
-    plausibility: str | None = None
-    reliability: Numbers = None
-    metrics: Names = None
+    plausibility: PlausibilityName = None
+    reliability: Reliabilities = None
+    metrics: Annotated[
+        Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")
+    ] = None
     items: Items = "fixed"
     missing: Missing = "error"
-    gold: Path | None = None
-    threshold: float | None = None
-    allow_unmixed: bool = False
+    gold: GoldFile = None
+    threshold: Threshold = None
+    allow_unmixed: AllowUnmixed = False
 
     def given(self) -> dict[str, Any]:
         """Return what was given as arguments of `evaluate`, but the file of gold."""
         found = {name: value for name, value in vars(self).items() if value is not None and name != "gold"}
+        found |= {name: tuple(found[name]) for name in ("reliability", "metrics") if name in found}
         return found | {"plausibility": name_or_trace(self.plausibility)}
 
 
@@ -216,12 +241,13 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     (key,) = named_columns(table.columns, item=item)
     column = next((name for name in columns if name in table.columns), columns[0])
     if missing := [name for name in (key, column) if name not in table.columns]:
-        known = ", ".join(map(str, table.columns))
-        raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {known}")
+        raise InputError(
+            f"{str(path)!r} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}"
+        )
     return table.drop_duplicates([key, column]).set_index(key)[column]
 
 
-def groups_of(annotations: Any, people: Any, features: str) -> Any:
+def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "Groups":
     """Group the annotators by the named features."""
     from bayesagree.annotations.groups import Groups
 
@@ -242,7 +268,7 @@ def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) ->
     return {option: by_item(path, item, column) for option, column in requested.items()}
 
 
-def name_or_trace(plausibility: str | None) -> Any:
+def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":
     """Return the name of a posterior as it is, and the trace that the file of this name keeps."""
     from bayesagree.io.files import read_result
 

@@ -17,7 +17,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -40,7 +44,7 @@ class Table(NamedTuple):
     """
 
     name: str
-    rows: Any
+    rows: "Records | pd.DataFrame"
     title: str = ""
     most: int | None = None
     hidden: Sequence[str] = ()
@@ -90,14 +94,9 @@ def show(tables: Sequence[Table], *, as_json: bool, notes: Sequence[str] = ()) -
     sys.stdout.writelines(f"{note}\n" for note in notes)
 
 
-def records(rows: Any) -> list[dict[str, Any]]:
+def records(rows: "Records | pd.DataFrame") -> list[dict[str, Any]]:
     """Return the rows of a table as dictionaries."""
     return rows.to_dict("records") if hasattr(rows, "to_dict") else [dict(row) for row in rows]  # type: ignore
-
-
-def named(key: str, values: Mapping[str, Any], column: str = "value") -> list[dict[str, Any]]:
-    """Return values as records of their names."""
-    return [{key: name, column: value} for name, value in values.items()]
 
 
 def _show_table(rows: Records, title: str) -> None:
@@ -168,12 +167,17 @@ def require(path: Path | None, *, result: bool) -> None:
 
 def keep(kept: Any, path: Path) -> None:
     """Write a table, or a result of draws, in the format of the ending."""
-    from bayesagree.io import files, outputs
+    if path.suffix == ".nc":
+        from bayesagree.io.files import write_result
 
-    (files.write_result if path.suffix == ".nc" else outputs.write_table)(kept, path)
+        write_result(kept, path)
+    else:
+        from bayesagree.io.outputs import write_table
+
+        write_table(kept, path)
 
 
-def stderr() -> Any:
+def stderr() -> "Console":
     """Return the console that shows what is going on."""
     from rich.console import Console
 

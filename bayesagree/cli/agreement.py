@@ -1,7 +1,8 @@
 """`bayesagree agreement`: how far do annotators agree, with an interval for every coefficient."""
 
-from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
@@ -13,13 +14,13 @@ Detail = Literal["pair", "category", "item", "annotator"]
 
 def agreement(
     source: _options.Source,
-    level: str | None = None,
-    item_features: Path | None = None,
-    by: Detail | None = None,
-    cluster: str | None = None,
-    annotators: Path | None = None,
-    group: str | None = None,
-    seed: int = 1,
+    level: Annotated[str | None, Option(help="Weights: nominal, ordinal, interval or ratio.")] = None,
+    item_features: _options.ItemFeatures = None,
+    by: Annotated[Detail | None, Option(help="Detail: pair, category, item or annotator.")] = None,
+    cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
+    annotators: _options.AnnotatorsFile = None,
+    group: _options.Group = None,
+    seed: _options.Seed = 1,
 ) -> TableAnswer:
     """Show the common agreement Phi and every classic coefficient, each with an interval.
 

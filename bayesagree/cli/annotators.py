@@ -1,10 +1,11 @@
 """`bayesagree annotators`: accuracy and confusion of every annotator, and checks of the crowd."""
 
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options
-from bayesagree.cli._output import Answer, Table, TableAnswer, named
+from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
 # Share of draws with switched labels above which a note says so: one draw in a hundred is no accident.
@@ -17,9 +18,9 @@ _SHOWN = 30
 def annotators(
     source: _options.Source,
     sampling: _options.ShortSampling,
-    gold: Path | None = None,
-    variant: str = "auto",
-    allow_unmixed: bool = False,
+    gold: _options.GoldFile = None,
+    variant: Annotated[str, Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
+    allow_unmixed: _options.AllowUnmixed = False,
 ) -> TableAnswer:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
@@ -50,7 +51,7 @@ def annotators(
         levels = annotator_levels(normal_inverse_gamma(crowd, annotator_effects="shift", **vars(sampling)))
         title = f"Levels, strictest first ({min(_SHOWN, len(levels))} of {len(levels)}), HDI 0.95"
         parts = icc(crowd, random_seed=sampling.random_seed).attrs["variances"]
-        variances = Table("variances", named("part", parts), "Components of variance")
+        variances = Table("variances", _named("part", parts), "Components of variance")
         return Answer([Table("annotators", levels, title, most=_SHOWN), variances], keep=levels)
     if crowd.kind != "labels":
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
@@ -71,12 +72,16 @@ def annotators(
     tables = [
         Table("annotators", shown, title, most=_SHOWN),
         Table("confusion", confusion.to_dataframe().reset_index(), most=0),
-        Table("checks", named("check", checks), "Checks of the crowd"),
+        Table("checks", _named("check", checks), "Checks of the crowd"),
     ]
     notes = [_PRIOR_ONLY] if checks["share_of_draws_with_switched_labels"] > _SWITCHED else []
     if known:
-        rows = named("measure", confidence_on_gold(blind, known, random_seed=sampling.random_seed))
+        rows = _named("measure", confidence_on_gold(blind, known, random_seed=sampling.random_seed))
         tables.append(Table("confidence", rows, "Confidence"))
     else:
         notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
     return Answer(tables, [*notes, *choice_notes(settings_of(tree))], shown)
+
+
+def _named(key: str, values: dict[str, float]) -> list[dict[str, Any]]:
+    return [{key: name, "value": value} for name, value in values.items()]

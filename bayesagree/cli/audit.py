@@ -1,7 +1,9 @@
 """`bayesagree audit`: what is wrong with a test set, ranked."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
@@ -9,11 +11,11 @@ from bayesagree.cli._output import Answer, Table, TableAnswer
 
 def audit(
     source: _options.WithPredictions,
-    annotators: Path | None = None,
-    gold: Path | None = None,
-    time: Path | None = None,
-    contents: Path | None = None,
-    random_seed: int = 1,
+    annotators: _options.AnnotatorsFile = None,
+    gold: _options.GoldFile = None,
+    time: Annotated[Path | None, Option(help="Columns item, annotator, time (seconds), when.")] = None,
+    contents: _options.ContentsFile = None,
+    random_seed: _options.Seed = 1,
 ) -> TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
 
@@ -31,9 +33,13 @@ def audit(
         shows = read_table(contents).set_index(source.item)
         beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
-    labels, models = source.annotations or f"--data {source.data}", source.predictions or "PREDICTIONS"
-    typed = {"LABELS": str(labels), "PREDICTIONS": str(models)}
-    table["what_to_do"] = table["what_to_do"].replace(typed, regex=True)
+    typed = {
+        "LABELS": source.annotations or f"--data {source.data}",
+        "PREDICTIONS": source.predictions or "PREDICTIONS",
+    }
+    table["what_to_do"] = table["what_to_do"].replace(
+        {name: str(file) for name, file in typed.items()}, regex=True
+    )
     spoken = table["severity"].isin(["critical", "warning", "note"])
     shown = [
         Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),

@@ -1,23 +1,25 @@
 """`bayesagree blind`: which system is better, without expert labels."""
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Argument, Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 
 def blind(
-    systems: _options.File,
+    systems: Annotated[Path, Argument(help="Columns model, item and label (or scores).")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    crowd: Path | None = None,
-    gold: Path | None = None,
-    methods: str = "dawid_skene,majority,sampling",
-    metrics: str = "accuracy",
-    positive: str | None = None,
-    leave_one_out: bool = False,
-    model: str = "model",
+    crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator and label.")] = None,
+    gold: Annotated[Path | None, Option(help="Gold to set beside: columns item and label.")] = None,
+    methods: Annotated[str, Option(help="Intervals of the first.")] = "dawid_skene,majority,sampling",
+    metrics: Annotated[str, Option(help="Comma separated, such as accuracy,recall,f1.")] = "accuracy",
+    positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
+    leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each by the others only.")] = False,
+    model: Annotated[str, Option(help="Column that names the system.")] = "model",
     duplicates: _options.Duplicates = "error",
 ) -> ResultAnswer:
     """Score and rank systems that no expert judged; without a crowd these are scores against one another.
@@ -54,11 +56,14 @@ def blind(
         parts[name] = pd.DataFrame(judged)
     rows = pd.concat(parts, names=["metric"]).reset_index()
     title = f"Scores by every method{', and against gold' if truth else ''}"
-    first = Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI")
+    tables = [
+        Table("scores", score_table(tree), f"Scores by {judges[0]}, 95 % HDI"),
+        Table("methods", rows, title),
+    ]
     notes = []
     if given.models.size > 2:
         p_value = float(independence_check(given, random_seed=seed)["p_value"])
         shared = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
         verdict = shared if p_value < 0.05 else "no sign of shared errors"
         notes = [f"Independence check: p = {p_value:.2f}, {verdict}."]
-    return Answer([first, Table("methods", rows, title)], notes, tree)
+    return Answer(tables, notes, tree)

@@ -1,6 +1,8 @@
 """`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
 
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table
@@ -10,13 +12,13 @@ from bayesagree.errors import InputError
 def check(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
-    new: str = "new",
-    old: str = "old",
-    probability: float = 0.95,
-    looks: _options.Count = 1,
-    not_worse: float | None = None,
-    metric: str = "accuracy",
-    plausibility: str | None = None,
+    new: Annotated[str, Option(help="Name of the new model.")] = "new",
+    old: Annotated[str, Option(help="Name of the model that it is compared with.")] = "old",
+    probability: Annotated[float, Option(help="Required probability of the claim.")] = 0.95,
+    looks: Annotated[int, Option(min=1, help="How often this is checked while votes are added.")] = 1,
+    not_worse: Annotated[float | None, Option(help="Claim: not worse by this; by default: better.")] = None,
+    metric: Annotated[str, Option(help="Metric to compare by.")] = "accuracy",
+    plausibility: _options.PlausibilityName = None,
     items: _options.Items = "fixed",
     missing: _options.Missing = "error",
 ) -> Answer:
@@ -36,9 +38,15 @@ def check(
     margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
     new, old = (names.get(name, name) for name in (new, old))
     found = claim(truth, models, new, old, probability, margin, metric, **options, **vars(sampling))
-    row = {"supported": found.supported, "claim_probability": found.found}
-    row |= {"required": probability, "margin": margin}
+    row = {
+        "supported": found.supported,
+        "claim_probability": found.found,
+        "required": probability,
+        "margin": margin,
+    }
     pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)
-    title = f"{metric}: difference with its 95 % HDI"
-    tables = [Table("claim", [row], most=0), Table("pairs", pairs, title)]
+    tables = [
+        Table("claim", [row], most=0),
+        Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
+    ]
     return Answer(tables, [f"{found.sentence}."], code=0 if found.supported else 1)

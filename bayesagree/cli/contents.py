@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from bayesagree.cli import _options
-from bayesagree.cli._output import Answer, Table, named
+from bayesagree.cli._output import Answer, Table
 
 
 def contents(source: _options.Source) -> Answer:
@@ -14,11 +14,13 @@ def contents(source: _options.Source) -> Answer:
     Example: bayesagree contents export.json
     """
     export = source.export()
-    parts = [part for part in (export.annotations, export.predictions) if part is not None]
-    overviews: list[dict[str, Any]] = [{"read as": type(part).__name__} | part.overview() for part in parts]
-    overviews += [{"items with a gold label": len(export.gold)}] if export.gold else []
-    found = [{"format": export.format}, *overviews]
-    rows = [row for one in found for row in named("what", {name: str(v) for name, v in one.items()})]
+    rows = [{"what": "format", "value": export.format}]
+    for part in (export.annotations, export.predictions):
+        if part is not None:
+            overview = {"read as": type(part).__name__} | part.overview()
+            rows += [{"what": name, "value": str(value)} for name, value in overview.items()]
+    if export.gold:
+        rows.append({"what": "items with a gold label", "value": str(len(export.gold))})
     left_out = export.contents.loc[export.contents["left_out"], ["what", "number"]]
     typed = shlex.join(word for word in sys.argv[1:] if word not in ("contents", "--json"))
     commands = [{"command": f"bayesagree {words}"} for words in _fitting(typed, export.annotations)]

@@ -1,10 +1,14 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, ResultAnswer, Table
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 TIERS = "Models of one tier may be equal. Tiers and places hold for all models together, a pair on its own."
 
@@ -13,9 +17,9 @@ def evaluate(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
     scoring: _options.Scoring,
-    item_features: Path | None = None,
-    by: str | None = None,
-    cluster: str | None = None,
+    item_features: _options.ItemFeatures = None,
+    by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
+    cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
 ) -> ResultAnswer:
     """Score models under the uncertainty that the annotations leave about the truth, and compare them.
 
@@ -39,8 +43,9 @@ def evaluate(
     options, known = scoring.given() | vars(sampling), source.gold(scoring.gold, truth, models)
     options |= {"gold": known} if known else {}
     levels, chosen = options.get("reliability", (1.0,)), options["plausibility"]
-    chosen_by = ("threshold", "gold", "reliability")
-    own = {name: value for name, value in options.items() if name in chosen_by and value != (1.0,)}
+    own = {name: options[name] for name in ("threshold", "gold", "reliability") if name in options}
+    if levels == (1.0,):
+        own.pop("reliability", None)
     record = record_for(truth, default_posterior(truth, models, own).name if is_auto(chosen) else chosen)
     if not record.specification.checks_chains:
         del options["allow_unmixed"]
@@ -53,11 +58,12 @@ def evaluate(
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
     said = " ".join(notes)
-    notes += [note for note in given_notes(truth, models, scoring.missing) if note not in said]
-    return _answer(tree, notes)
+    return _answer(
+        tree, notes + [note for note in given_notes(truth, models, scoring.missing) if note not in said]
+    )
 
 
-def _answer(tree: Any, notes: list[str]) -> Answer:
+def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree.evaluation import tables as of
     from bayesagree.inference.results import settings_of
@@ -76,9 +82,10 @@ def _answer(tree: Any, notes: list[str]) -> Answer:
     ]
     if "slices" in tree:
         tables.append(Table("slices", of.slice_table(tree), "Scores of each slice, the rest, the difference"))
+    against = "a well-annotated truth (estimate)"
+    if "gold_items" in tree:
+        against = "gold (known on items with gold, estimated on the others)"
     if {"gold_items", "annotations_only"} & set(tree.children):
-        known = "gold (known on items with gold, estimated on the others)"
-        against = known if "gold_items" in tree else "a well-annotated truth (estimate)"
         title = f"Score against {against}, and from these annotations alone"
         tables.append(Table("targets", of.sensitivity_table(tree), title))
     if tree["posterior"].sizes["model"] > 1:

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from typer import Argument, Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
@@ -10,16 +12,18 @@ from bayesagree.errors import InputError
 
 
 def judge(
-    verdicts: _options.File,
+    verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
     columns: _options.Columns,
     sampling: _options.Sampling,
-    people: Path,
-    system: str | None = None,
-    positive: str | None = None,
-    inclusion: str | None = None,
-    epsilon: float = 0.2,
-    judge_column: str = "judge",
-    scale: _options.Two = None,
+    people: Annotated[Path, Option(help="Labels or ratings of people on some items.")],
+    system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
+    positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
+    inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
+    epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
+    judge_column: Annotated[
+        str, Option("--judge", help="Column of the verdicts that names the judge.")
+    ] = "judge",
+    scale: _options.Scale = None,
     duplicates: _options.Duplicates = "error",
 ) -> TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
@@ -53,8 +57,10 @@ def judge(
         if (votes > 1).sum() >= (votes > 0).sum() / 2:  # people's accuracy is learnt from their disagreement
             rates = pd.concat([rates, judge_table(corrected_rate(given, human, target="truth", **how))])
         title = f"Share of people who say {counted!r} (target share), of items that are (truth), 95 % HDI"
-        apart = "Differences of systems, with their 95 % HDI"
-        tables = [Table("rates", rates, title), Table("pairs", system_pairs(tree), apart)]
+        tables = [
+            Table("rates", rates, title),
+            Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
+        ]
     tests: Any = []
     if human.kind != "labels" or given.kind == "labels":
         tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))

@@ -1,11 +1,16 @@
 """`bayesagree next`: the items to label next."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Probability from which the choice between two models needs no votes.
 SETTLED = 0.99
@@ -13,14 +18,14 @@ SETTLED = 0.99
 
 def next(
     source: _options.WithPredictions,
-    n: _options.Count = 20,
-    goal: Literal["decision", "metric", "certainty"] | None = None,
-    plausibility: str | None = None,
+    n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
+    goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
+    plausibility: _options.PlausibilityName = None,
     missing: _options.Missing = "error",
-    seed: int = 1,
-    tool: Literal["label_studio", "table"] | None = None,
-    contents: Path | None = None,
-    output: Path | None = None,
+    seed: _options.Seed = 1,
+    tool: Annotated[Literal["label_studio", "table"] | None, Option(help="Write for this tool.")] = None,
+    contents: _options.ContentsFile = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None,
 ) -> Answer:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
 
@@ -51,11 +56,13 @@ def next(
     elif output is not None:
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"], *worth) if text]
-    what, title = ("pairs", "Pairs of models to compare") if games else ("items", "Items to label")
-    return Answer([Table(what, table, f"{title} next", most=20)], notes)
+    shown = (
+        ("pairs", table, "Pairs of models to compare next") if games else ("items", table, "Items to label next")
+    )
+    return Answer([Table(*shown, most=20)], notes)
 
 
-def _contents(source: _options.Source, path: Path | None, tool: str | None) -> Any:
+def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
     """Read what annotators see of the items: from a table, or for a tool from an export of Label Studio."""
     import pandas as pd
 
@@ -71,7 +78,7 @@ def _contents(source: _options.Source, path: Path | None, tool: str | None) -> A
     return pd.DataFrame([({} if named else {"item": task["id"]}) | task["data"] for task in export.json])
 
 
-def _worth(found: Any, n: int) -> list[str]:
+def _worth(found: "pd.DataFrame", n: int) -> list[str]:
     """Return sentences on what votes on these items, and on all items that matter, do for the choice."""
     best, other = found.attrs["models"]
     most = int(found["votes"].iloc[-1])

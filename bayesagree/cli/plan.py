@@ -11,16 +11,22 @@ from bayesagree.errors import InputError
 
 def plan(
     source: _options.WithPredictions,
-    items: _options.Integers = "100,300,1000",
-    annotators: _options.Integers = None,
-    runs: _options.Integers = None,
-    metric: str | None = None,
-    target: float | None = None,
-    difference: float | None = None,
-    power: float | None = None,
-    cost: _options.Two = None,
-    replicates: Annotated[int, Option(min=2)] = 16,
-    seed: int = 1,
+    items: Annotated[
+        Any, Option("--n-items", parser=_options.integers, help="Numbers of items.")
+    ] = "100,300,1000",
+    annotators: Annotated[
+        Any, Option("--n-annotators", parser=_options.integers, help="Numbers of annotators per item.")
+    ] = None,
+    runs: Annotated[Any, Option(parser=_options.integers, help="Numbers of runs of a model on an item.")] = None,
+    metric: Annotated[str | None, Option(help="Score or coefficient, such as fleiss_kappa.")] = None,
+    target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
+    difference: Annotated[
+        float | None, Option(help="True difference of two models that is to be found.")
+    ] = None,
+    power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
+    cost: Annotated[Any, Option(parser=_options.two, metavar="ITEM,VOTE", help="Costs, such as 2,0.5.")] = None,
+    replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
+    seed: _options.Seed = 1,
 ) -> TableAnswer:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 
@@ -36,9 +42,10 @@ def plan(
     if pilot.kind == "comparisons":
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
-        more = "A million more comparisons would not" if number is None else f"{number:,} more comparisons would"
-        note = f"{more} separate {best} and {other} with probability 0.8."
-        return Answer([Table("comparisons", worth, "More comparisons")], [note], worth)
+        more = "A million more" if number is None else f"{number:,} more"
+        note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
+        shown = Table("comparisons", worth, "More comparisons")
+        return Answer([shown], [f"{note}probability 0.8."], worth)
     if pilot.kind != "labels":
         raise InputError(f"studies are planned for labels or comparisons, not for {pilot.kind}")
     each = annotators or ([2, 3, 5, 10] if models is None else [1, 3, 5, 10])
@@ -52,11 +59,13 @@ def plan(
     ) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)
     table = found.to_dataframe().reset_index()
-    made = found.attrs
-    notes = [made["choice"]] if made["choice"] else []
-    if (width := made.get("target")) is not None:
-        best = [f"{made['best_' + of]} {of}" for of in ("items", "annotators", "runs") if "best_" + of in made]
-        narrow = f"No design of this grid has a width of {width:g} or less: more items narrow it most."
-        cheap = f"The cheapest design with a width of at most {width:g}: {', '.join(best)}."
-        notes.append(cheap if best else narrow)
+    notes = [found.attrs["choice"]] if found.attrs["choice"] else []
+    if (width := found.attrs.get("target")) is not None:
+        sentence = f"No design of this grid has a width of {width:g} or less: more items narrow it most."
+        if "best_items" in found.attrs:
+            n, m = found.attrs["best_items"], found.attrs["best_annotators"]
+            sentence = f"The cheapest design with a width of at most {width:g}: {n} items, {m} annotators each."
+            if (number := found.attrs.get("best_runs")) is not None:
+                sentence = f"{sentence[:-1]}, {number} runs."
+        notes.append(sentence)
     return Answer([Table("designs", table, f"Width of the interval of {metric}")], notes, table)

@@ -1,20 +1,27 @@
 """`bayesagree plausibility`: the posterior of the truth of each item, and how certain it is."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 
 def plausibility(
     source: _options.Source,
     sampling: _options.Sampling,
-    plausibility: str | None = None,
-    reliability: _options.Numbers = None,
-    threshold: float | None = None,
-    output: Path | None = None,
+    plausibility: Annotated[str | None, Option(help="Posterior of the truth, such as dirichlet.")] = None,
+    reliability: _options.Reliabilities = None,
+    threshold: _options.Threshold = None,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="Keep the items (.csv, ...) or draws (.nc).")
+    ] = None,
 ) -> Answer:
     """Show the annotation certainty of the items, least certain first; -o keeps the items, or the draws of the truth.
 
@@ -41,11 +48,16 @@ def plausibility(
         _output.keep(trees[0] if drawn else table, output)
     below = {f"share_below_{OPEN}": lambda values: float((values < OPEN).mean())}
     summary = table.groupby("reliability")["certainty"].agg(mean="mean", smallest="min", **below)
-    listed = Table("items", table, "Least certain items", most=20)
-    return Answer([Table("certainty", summary.reset_index(), "Annotation certainty"), listed])
+    shown = [
+        Table("certainty", summary.reset_index(), "Annotation certainty"),
+        Table("items", table, "Least certain items", most=20),
+    ]
+    return Answer(shown)
 
 
-def _posterior(truth: Any, name: str | None, level: float | None, how: dict[str, Any], whole: bool) -> Any:
+def _posterior(
+    truth: Any, name: str | None, level: float | None, how: dict[str, Any], whole: bool
+) -> "xr.DataTree":
     """Draw from the named posterior of the truth, or from the one that fits: whole, or the best labels alone."""
     from bayesagree.inference.posterior import Request
     from bayesagree.plausibility.registry import fitting_posteriors, record_for

@@ -1,6 +1,9 @@
 """`bayesagree preferences`: a leaderboard with honest intervals, from comparisons of two models."""
 
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, ResultAnswer, Table
@@ -11,19 +14,19 @@ Scale = Literal["strength", "win_rate", "arena"]
 
 
 def preferences(
-    file: _options.File,
+    file: Annotated[Path, Argument(help="Comparisons: an export of an arena, or a table.")],
     sampling: _options.Sampling,
-    first: str | None = None,
-    second: str | None = None,
-    winner: str | None = None,
-    annotator: str | None = None,
-    item: str | None = None,
-    ties: Effect = "auto",
-    order: Effect = "auto",
-    discrimination: Effect = "auto",
-    item_effects: bool = False,
-    scale: Scale = "strength",
-    format: str | None = None,
+    first: Annotated[str | None, Option(help="Column of the model that was shown first.")] = None,
+    second: Annotated[str | None, Option(help="Column of the other model.")] = None,
+    winner: Annotated[str | None, Option(help="Column of the winner: its name, or left, right, tie.")] = None,
+    annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
+    item: Annotated[str | None, Option(help="Column of what was compared.")] = None,
+    ties: Annotated[Effect, Option(help="Effect of ties.")] = "auto",
+    order: Annotated[Effect, Option(help="Effect of the first place.")] = "auto",
+    discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
+    item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
+    scale: Annotated[Scale, Option(help="Log odds, share or points.")] = "strength",
+    format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
 ) -> ResultAnswer:
     """Show the strengths of models from comparisons, with intervals, places, ties and annotators.
 

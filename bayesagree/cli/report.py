@@ -2,24 +2,27 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import echo
+from typer import Option, echo
 
 from bayesagree.cli import _options, _output
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesagree.report.settings import ReportSource
 
 
 def report(
     source: _options.WithPredictions,
     sampling: _options.Sampling,
     scoring: _options.Scoring,
-    annotators: Path | None = None,
-    group: str | None = None,
-    specification: Path | None = None,
-    title: str | None = None,
-    output: Path = Path("report.html"),
+    annotators: _options.AnnotatorsFile = None,
+    group: _options.Group = None,
+    specification: Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")] = None,
+    title: Annotated[str | None, Option(help="Title of the page.")] = None,
+    output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> Answer:
     """Write one self-contained HTML report, for readers without Bayesian training.
 
@@ -56,12 +59,12 @@ def report(
     echo(f"{output} is written; open it in a browser.", err=True)
     if "plausibility" in how:
         how |= {"plausibility": scoring.plausibility or data.settings.record.name}
+    listed = Table("warnings", [{"warning": text} for text in data.warnings], most=0)
     rows = [{"output": str(output), "version": data.version} | how]
-    listed = [{"warning": text} for text in data.warnings]
-    return Answer([Table("settings", rows, most=0), Table("warnings", listed, most=0)], sentences(data))
+    return Answer([Table("settings", rows, most=0), listed], sentences(data))
 
 
-def _origin(source: _options.Source) -> Any:
+def _origin(source: _options.Source) -> "ReportSource":
     from bayesagree.report.settings import ReportSource
 
     if source.data is None:

@@ -1,7 +1,9 @@
 """`bayesagree subjective`: how well each model predicts each group of annotators."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table
@@ -10,14 +12,16 @@ from bayesagree.errors import InputError
 
 def subjective(
     source: _options.Source,
-    group: str,
-    annotators: Path | None = None,
-    predictions: _options.MaybeFile = None,
-    truth: Literal["by-group"] | None = None,
-    model: str = "model",
-    threshold: float | None = None,
-    draws: _options.Count = 1000,
-    seed: int = 1,
+    group: Annotated[str, Option(help="Features of annotators to group by, comma separated.")],
+    annotators: _options.AnnotatorsFile = None,
+    predictions: Annotated[
+        Path | None, Argument(help="Predictions per item, or per item and annotator.")
+    ] = None,
+    truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
+    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
+    threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
+    draws: _options.Draws = 1000,
+    seed: _options.Seed = 1,
 ) -> Answer:
     """Show how well each model predicts each group of annotators.
 
@@ -45,10 +49,12 @@ def subjective(
         if not isinstance(models, Predictions):
             raise InputError("--truth by-group scores predictions per item; these are per annotation")
         found: Any = group_truth_tables(scored, models, groups, **how)
-        chosen, scored_by = {"truth": "by-group"}, f"the truth of each group by {groups.by}"
+        chosen = {"truth": "by-group"}
+        scores = f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI"
+        apart = "How far groups differ; p values by permutation"
         titles = {
-            "scores": f"Scores against {scored_by}, difference from the others, 95 % HDI",
-            "groups": "How far groups differ; p values by permutation",
+            "scores": scores,
+            "groups": apart,
             "items": "Items that divide the groups, one in ten by chance",
         }
     else:

@@ -2,5 +2,5 @@
 
 - `case`: what the checks look at, and what one of them says.
 - `of_annotations`, `of_models`: the checks, one function each.
-- `table`: all of them, corrected together; `sentences.toml`: what they say.
+- `table`: all of them, corrected together; `sentences`: what they say.
 """

@@ -33,7 +33,7 @@ def need(there: Any, what: str) -> None:
 
 
 class Finding(NamedTuple):
-    """What one check says, in the words of `sentences.toml`; nothing, where it names nothing.
+    """What one check says, in the words of `sentences`; nothing, where it names nothing.
 
     `where`: items, annotators, models or labels. `values`: what its sentence is filled in with. `chance`: with which a
     test set without this defect shows as much, all that the check looked at together; None of what is counted and not

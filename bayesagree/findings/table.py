@@ -1,8 +1,6 @@
 """All checks of a test set, ranked and corrected together."""
 
-import tomllib
 import warnings
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from bayesagree.annotations.gold import Gold
 from bayesagree.errors import InputError, of_commands, shorten
 from bayesagree.findings import of_annotations, of_models
 from bayesagree.findings.case import CHANCE, Case, Finding, Lacking
+from bayesagree.findings.sentences import CALLS, WORDS
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions
 
@@ -102,18 +101,17 @@ def audit(
                 said[name] = check(case)
         except (Lacking, InputError) as lack:
             rows[name] = ["not run", f"{about}: needs {lack}", "", "", ""]
-    words = tomllib.loads(resources.files(__package__).joinpath("sentences.toml").read_text(encoding="utf-8"))
-    calls = {name: ways[of_commands.get()] for name, ways in words["calls"].items()}
+    calls = {name: ways[of_commands.get()] for name, ways in CALLS.items()}
     for name, chance in _corrected(said).items():
-        found, text = said[name], words[name]
+        found, text = said[name], WORDS[name]
         if chance <= CHANCE and found.where:
             where[name] = found.where
             sure = f"chance without this defect at most {max(chance, 0.001):.1g}, of all checks"
             rows[name] = [
-                found.severity or text["severity"],
-                text["finding"].format(*found.values),
+                found.severity or text.severity,
+                text.finding.format(*found.values),
                 sure if chance else "counted",
-                text["what_to_do"].format_map(calls),
+                text.what_to_do.format_map(calls),
                 shorten(found.where),
             ]
     columns = ["severity", "finding", "evidence", "what_to_do", "where"]

@@ -1,7 +1,7 @@
 """The report: one self-contained HTML page for readers without Bayesian training (extra ``report``).
 
 - `data`: every number of the page; `scores` and `beside` compute its parts.
-- `kinds`: what depends on the kind of annotations; `words.toml`: its words, and papers.
+- `kinds`: what depends on the kind of annotations.
 - `settings`: how those numbers are computed, and the aligned annotations and models that all parts read.
 - `tables`: those numbers as tables of text; `figures`: drawings in their rows.
 - `templates`: the words. `panel` is the first screen, `sections` is what folds below it, `methods` what was done.

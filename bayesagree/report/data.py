@@ -29,7 +29,7 @@ from bayesagree.planning._pairs import Pairs
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.report.beside import GroupResults, diagnostics, further_votes, group_results, people_of
-from bayesagree.report.kinds import lines_of
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.settings import Case, ReportSettings, ReportSource
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
@@ -343,7 +343,7 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     for i in np.argsort(probability.max(axis=1), kind="stable")[: settings.least_certain].tolist():
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         candidates = tuple((labels[k], float(probability[i, k])) for k in best if probability[i, k] > 0)
-        given, n = lines_of(annotations, i)
+        given, n = kind_of(annotations).lines(annotations, i)
         predicted: dict[str, list[str]] = {}
         for model, said in _said(models, i):
             predicted.setdefault(said, []).append(str(model))

@@ -17,9 +17,10 @@ from bayesagree.evaluation.tables import ITEMS_ARE, OPEN
 from bayesagree.inference.posterior import OF_ANNOTATIONS
 from bayesagree.inference.results import settings_of
 from bayesagree.io.files import atomic_path
-from bayesagree.plausibility.registry import POSTERIORS, STUTZ, Reference
+from bayesagree.plausibility.registry import POSTERIORS, STUTZ
 from bayesagree.report import wording
 from bayesagree.report.data import AnyReport, ComparisonReport
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.tables import EFFECTS, coefficient_name, numbers, tables
 
 # Probability from which on a model is called better than another; with a lower one the sentence says so.
@@ -91,16 +92,16 @@ def write_report(data: AnyReport, path: str | Path, *, title: str | None = None)
 
 def _written(template: str, data: AnyReport, **more: Any) -> str:
     """Fill in a template: all of them know the data, what depends on their kind, and what is derived from them."""
-    kind, given = wording.WORDS[data.annotations.kind], cast(Any, data.annotations)
+    kind, given = kind_of(data.annotations), cast(Any, data.annotations)
     found: Any = data.findings[data.findings["severity"].isin(["critical", "warning", "note"])].head(
         MOST_FINDINGS
     )
     unknown = data.agreement[data.agreement["estimate"].isna()]
-    papers = {Reference(*paper) for paper in wording.WORDS["papers"].items()}
+    papers = {paper for paper in vars(wording).values() if isinstance(paper, wording.Reference)}
     context: dict[str, Any] = {
         "data": data,
         "kind": kind,
-        "agreement": data.agreement.set_index("coefficient").to_dict("index").get(kind["coefficient"]),
+        "agreement": data.agreement.set_index("coefficient").to_dict("index").get(kind.coefficient),
         "missing": unknown.groupby("note", sort=False)["coefficient"].agg(list).to_dict(),
         "findings": found.to_dict("records"),
     }

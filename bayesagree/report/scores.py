@@ -16,7 +16,7 @@ from bayesagree.evaluation.scoring import evaluate, scores_another_annotator
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.inference.results import settings_of
 from bayesagree.metrics.posterior_scores import score
-from bayesagree.report.kinds import point_estimate
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.settings import Case, ReportSettings
 
 
@@ -96,7 +96,7 @@ def _plug_in(annotations: Any, models: Predictions, settings: ReportSettings) ->
             annotations = annotations.select(np.ones(annotations.item_index.size, bool))
         shown = models.on_items(annotations.items).aligned(annotations.items, models.categories)
     limit = settings.threshold if models.numbers is None else None
-    estimate = point_estimate(annotations, limit)
+    estimate = kind_of(annotations).point_estimate(annotations, limit)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the page says that it is a plug-in
         parts = [score(estimate, shown, name, missing="wrong").values.ravel() for name in settings.metrics]

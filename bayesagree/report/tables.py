@@ -12,9 +12,9 @@ from bayesagree.evaluation.tables import OPEN, score_table
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
 from bayesagree.report.data import AnyReport, ComparisonReport, OpenItem, ReportData
 from bayesagree.report.figures import curve, shade, with_bars
+from bayesagree.report.kinds import kind_of
 from bayesagree.report.scores import ModelScores
 from bayesagree.report.wording import (
-    WORDS,
     count,
     interval,
     metric_name,
@@ -60,31 +60,34 @@ def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any,
     ]
 
 
-def _table(name: str, rows: list[tuple[Any, ...]], filtered: bool = False) -> Table:
-    """Return a table whose caption and columns are known; those at the end may be missing."""
-    known, width = WORDS["tables"][name], len(rows[0]) if rows else None
-    return Table(name, known["caption"], tuple(known["columns"][:width]), rows, filtered)
-
-
 def _of_annotations(data: Any) -> Iterator[Table]:
     if data.scores is not None:
         yield from (_scores(data, data.scores, metric) for metric in data.settings.metrics)
     if data.gold is not None:
         table = score_table(data.gold)
         rows = _rows(table, model=str, metric=metric_name, score=number, ends=interval)
-        yield _table("gold-table", with_bars(rows, table[["score", *ENDS]], 2))
+        rows, columns = (
+            with_bars(rows, table[["score", *ENDS]], 2),
+            ("Model", "Metric", "", "Score", "95 % interval"),
+        )
+        yield Table("gold-table", "Scores against gold", columns, rows)
     if data.groups is not None:
         yield from _groups(data.groups)
     rows = [
         (f"{level:g}", curve(values), number(float(values.mean())), percent(float((values < OPEN).mean())))
         for level, values in zip(data.settings.reliability, data.certainty.values)
     ]
-    yield _table("certainty-table", rows)
-    yield _table("open-items", list(map(_item, data.open_items)), filtered=True)
+    columns = ("Reliability", "All items, sorted", "Mean certainty", "Open items")
+    yield Table("certainty-table", "Certainty at each reliability", columns, rows)
+    some = list(map(_item, data.open_items))
+    columns = ("Item", "Certainty", "Annotators", "Annotations", "What may be right", "Models")[: len(some[0])]
+    caption = "The least certain items; a click on a heading sorts"
+    yield Table("open-items", caption, columns, some, filtered=True)
     if data.specification is not None:
         texts: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
-        parts = {"target": percent, "actual": percent, "n": count}
-        yield _table("shares", _rows(data.specification.distributions, **texts, **parts))
+        rows = _rows(data.specification.distributions, **texts, target=percent, actual=percent, n=count)
+        columns = ("Of", "Feature", "Value", "Target", "Actual", "Number")
+        yield Table("shares", "Declared and actual shares", columns, rows)
 
 
 def _ranked(
@@ -123,7 +126,7 @@ def _scores(data: ReportData, scores: ModelScores, metric: str) -> Table:
     else:
         parts = {f"Reliability {level:g}": table.sel(reliability=level) for level in data.settings.reliability}
     shown: Any = {name: one[["score", *ENDS]].to_dataframe() for name, one in parts.items()}
-    vote = WORDS[data.annotations.kind]["point_estimate_name"].removeprefix("the ").capitalize()
+    vote = kind_of(data.annotations).point_estimate_name.removeprefix("the ").capitalize()
     plug_in = scores.plug_in.sel(metric=metric)
     caption = f"{metric_name(metric).capitalize()}: mean and 95 % interval. Models of one tier may be equal"
     last = vote, lambda model: number(float(plug_in.sel(model=model)))
@@ -144,7 +147,8 @@ def _groups(found: Any) -> Iterator[Table]:
         yield Table("group-scores", caption, ("Group", *map(str, models)), rows)
     sizes: Any = dict.fromkeys(("annotators", "annotations", "items"), count)
     table = found.composition.rename_axis("group").reset_index()
-    yield _table("group-sizes", _rows(table, group=str, **sizes))
+    columns = ("Group", "Annotators", "Annotations", "Items")
+    yield Table("group-sizes", "Who annotated", columns, _rows(table, group=str, **sizes))
 
 
 def _item(row: OpenItem) -> tuple[Any, ...]:
@@ -167,14 +171,16 @@ def _of_comparisons(data: ComparisonReport) -> Iterator[Table]:
     yield _ranked("preference-table", caption, models, {"Wins": models}, last, (percent, percents))
     pairs: Any = data.pairs.itertuples(index=False)
     rows = [(str(a), str(b), f"{gain:.1e}", probability(p), count(n)) for a, b, gain, p, n in pairs]
-    yield _table("next-table", rows)
+    columns = ("Show first", "Show second", "Gain", "First is better", "Comparisons so far")
+    yield Table("next-table", "The next comparisons", columns, rows)
     table: Any = data.effects.assign(
         effect=data.effects["effect"].map(lambda name: EFFECTS.get(name, str(name)))
     )
     table["value"] = [f"{m} ({ends})" for m, ends in _rows(table, mean=number, ends=interval)]
     common = table["annotator"].isna()
     if common.any():
-        yield _table("effect-table", _rows(table[common], effect=str, value=str))
+        rows = _rows(table[common], effect=str, value=str)
+        yield Table("effect-table", "Effects beside the models", ("Effect", "Value"), rows)
     if not common.all():
         names = table["effect"][~common].unique()
         wide = table[~common].pivot(index="annotator", columns="effect", values="value")[names]
@@ -188,14 +194,18 @@ def _of_annotators(data: AnyReport) -> Iterator[Table]:
     known: Any = data.agreement[data.agreement["estimate"].notna()]
     if len(known):
         rows = _rows(known, coefficient=coefficient_name, estimate=number, ends=interval, note=str)
-        yield _table("agreement-table", with_bars(rows, known[["estimate", *ENDS]], 1))
+        columns = ("Coefficient", "", "Value", "95 % interval", "Note")
+        rows = with_bars(rows, known[["estimate", *ENDS]], 1)
+        yield Table("agreement-table", "Agreement of the annotators", columns, rows)
     if "annotator_pairs" in data.people:
         yield _pairs(data.people["annotators"], data.people["annotator_pairs"])
     if (levels := data.people.get("levels")) is not None:
         rows = with_bars(_rows(levels, annotator=str, shift=number, ends=interval), levels[["shift", *ENDS]], 1)
-        yield _table("levels-table", rows)
-    said: Any = {"severity": str, "finding": sentence, "evidence": str, "what_to_do": sentence, "where": str}
-    yield _table("audit-table", _rows(data.findings, **said))
+        caption = "How far each annotator rates above the average of all, in units of the scale; lowest first"
+        yield Table("levels-table", caption, ("Annotator", "", "Level", "95 % interval"), rows)
+    columns = ("Severity", "Finding", "Evidence", "What to do", "Where")
+    rows = _rows(data.findings, severity=str, finding=sentence, evidence=str, what_to_do=sentence, where=str)
+    yield Table("audit-table", "All checks of the test set, the worst first", columns, rows)
 
 
 def _pairs(people: pd.DataFrame, pairs: pd.DataFrame) -> Table:

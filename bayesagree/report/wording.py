@@ -1,15 +1,13 @@
 """Numbers and names as a reader sees them: nothing that is neither 0 nor 1 is written as one of them."""
 
 import math
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from bayesagree.metrics.registry import Metric
+from bayesagree.plausibility.registry import Reference
 
-WORDS = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 MISSING = "–"
 # Between a number and its sign or unit, which belong on one line.
 SPACE = "\N{NO-BREAK SPACE}"
@@ -117,3 +115,32 @@ WRITERS = (
     compact, count, interval, listed, metric_meaning, metric_name, named, number, percent, percents, probability,
     sentence,
 )  # fmt: skip
+
+# Papers that reports cite, beside those of the posteriors.
+BALAYN = Reference(
+    "Balayn and Bozzon, 2019",
+    "A. Balayn, A. Bozzon. Designing evaluations of machine learning models for subjective inference: the case of"
+    " sentence toxicity. arXiv:1911.02471, 2019.",
+)
+CHECCO = Reference(
+    "Checco et al., 2017",
+    "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement "
+    "measures for crowdsourcing. HCOMP, 2017.",
+)
+DAVIDSON = Reference(
+    "Davidson, 1970",
+    "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
+    "Journal of the American Statistical Association 65, 1970.",
+)
+HOLM = Reference(
+    "Holm, 1979",
+    "S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.",
+)
+KRIPPENDORFF = Reference(
+    "Krippendorff, 2004",
+    "K. Krippendorff. Content analysis, 2nd edition. Sage, 2004.",
+)
+RUBIN = Reference(
+    "Rubin, 1981",
+    "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.",
+)

@@ -8,9 +8,9 @@ import warnings
 import _exports
 import pytest
 
+from bayesagree.cli import COMMANDS as LINES
 from bayesagree.cli import _commands, main
 
-LINES = _commands.WORDS["commands"]
 COMMANDS = {name: _commands.load(name) for name in LINES}
 
 
