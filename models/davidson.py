@@ -15,7 +15,7 @@ import numpy as np
 from _reference import write_exact
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import logsumexp, stdtrit
+from scipy.special import stdtrit
 from scipy.stats import qmc
 
 N_MODELS = 4
@@ -35,7 +35,7 @@ def log_density(points: NDArray[np.float64], table: NDArray[np.int64]) -> NDArra
     first, second, *counts = table.T
     half = (points[:, first] - points[:, second] + points[:, -1:]) / 2
     weights = np.stack([half, -half, np.broadcast_to(points[:, -2:-1], half.shape)])
-    likelihood = (np.array(counts)[:, None, :] * (weights - logsumexp(weights, axis=0))).sum(axis=(0, 2))
+    likelihood = (np.array(counts)[:, None, :] * (weights - np.logaddexp.reduce(weights, axis=0))).sum(axis=(0, 2))
     prior = -0.5 * (points / SD) ** 2 - np.log(SD * np.sqrt(2 * np.pi))
     return likelihood + prior.sum(axis=1)
 

@@ -102,7 +102,7 @@ def items(theta: np.ndarray, data: dict) -> tuple[np.ndarray, np.ndarray]:
         means.append((shape + n) / (shape + n).sum(axis=2, keepdims=True))
     weight = np.stack(log_weight)
     posterior = weight + np.stack(log_probability)
-    log_likelihood = logsumexp(posterior, axis=0) - logsumexp(weight, axis=0)
+    log_likelihood = np.logaddexp.reduce(posterior, axis=0) - np.logaddexp.reduce(weight, axis=0)
     return log_likelihood.sum(axis=1), (softmax(posterior, axis=0)[..., None] * np.stack(means)).sum(axis=0)
 
 

@@ -44,7 +44,7 @@ def items(theta: np.ndarray, data: dict) -> tuple[np.ndarray, np.ndarray]:
     log_votes = gammaln(total) - gammaln(total + N_VOTES) + (gammaln(shape + votes) - gammaln(shape)).sum(axis=3)
     joint = log_votes + np.log(WEIGHTS / WEIGHTS.sum())
     mean = (shape + votes) / (total + N_VOTES)[..., None]
-    return logsumexp(joint, axis=2).sum(axis=1), (softmax(joint, axis=2)[..., None] * mean).sum(axis=2)
+    return np.logaddexp.reduce(joint, axis=2).sum(axis=1), (softmax(joint, axis=2)[..., None] * mean).sum(axis=2)
 
 
 def log_posterior(theta: np.ndarray, data: dict) -> np.ndarray:

@@ -142,7 +142,7 @@ def warn_of_weights(k_hat: float, way_out: str) -> None:
 
 def pareto_k(log_weight: Floats) -> float:
     """Return k-hat, the shape of a generalised Pareto distribution of the largest importance ratios, by ArviZ."""
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     largest = np.sort(log_weight)[-int(min(0.2 * log_weight.size, 3 * np.sqrt(log_weight.size))) - 1 :]
     return float(array_stats.psislw(-log_weight)[1]) if largest[-1] > largest[0] else 0.0

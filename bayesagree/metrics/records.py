@@ -331,6 +331,8 @@ RECORDS = [
         Mean(values.pass_hat), runs=True, default=1),
     Loss("flip_rate", "flip rate", "share of pairs of runs of the model that give an item different labels",
         Mean(values.flips), runs=True),
+    MetricRecord("majority_accuracy", "accuracy of the majority", "share of items whose true label most runs gave",
+        Mean(values.majority_right), runs=True),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",
         _counts(hard_labels.balanced_accuracy)),
     *_averaged("precision", "precision", "share of the items that are given {of} that have it"),

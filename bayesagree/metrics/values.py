@@ -132,12 +132,24 @@ def pass_hat(drawn: Drawn, given: Given, k: int) -> Floats:
     return (sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
 
 
+def runs_given(given: Given) -> NDArray[Any]:
+    """Count the runs of a model that gave each label, shape (item, label)."""
+    return np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
+
+
 def flips(drawn: Drawn, given: Given) -> Floats:
     """Share of pairs of runs that gave different labels."""
-    n = len(given.runs)
-    number = np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
+    n, number = len(given.runs), runs_given(given)
     rate = 1 - (number * (number - 1)).sum(axis=1) / (n * (n - 1))
     return np.broadcast_to(rate[:, None], drawn.label.shape)
+
+
+def majority_right(drawn: Drawn, given: Given) -> Floats:
+    """Whether the label that most runs gave is the true one; labels that tie share the item."""
+    number = runs_given(given)
+    most = (number == number.max(axis=1, keepdims=True)) & (number > 0)
+    share = most / np.maximum(most.sum(axis=1, keepdims=True), 1)
+    return np.take_along_axis(share, drawn.label.astype(np.intp), axis=1)
 
 
 def places(drawn: Drawn, given: Given, k: int) -> NDArray[np.int16]:

@@ -50,9 +50,10 @@ def test_pass_at_and_hat_are_means_over_all_sets_of_runs(runs, sure, k):
     assert scored(sure, runs, f"pass_hat_{k}") == pytest.approx(of_subsets(k, all), abs=1e-12)
 
 
-def test_flips_by_listing(runs, sure):
+def test_flips_and_majorities_by_listing(runs, sure):
     assert [scored(sure, runs, name) for name in ("accuracy", "pass_hat_4")] == pytest.approx([7 / 12, 1 / 3])
     assert scored(sure, runs, "flip_rate") == pytest.approx(of_subsets(2, lambda two: two[0] != two[1]))
+    assert scored(sure, runs, "majority_accuracy") == pytest.approx((3 + 0.5) / 6)
 
 
 @pytest.mark.parametrize("column", ["trial", "Epoch", "replicate", "seed"])
