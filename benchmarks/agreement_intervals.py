@@ -51,7 +51,13 @@ import numpy as np
 from scipy.stats import binom
 
 from bayesagree import Labels, datasets
-from bayesagree.agreement._coefficients import REPLICATES, PseudoWeights, coefficients, draw_weights, interval_of
+from bayesagree.agreement._coefficients import (
+    REPLICATES,
+    PseudoWeights,
+    coefficients,
+    draw_weights,
+    interval_of,
+)
 from bayesagree.agreement._items import items_of
 
 SETS, ITEMS, LARGE = 60, (10, 20, 50, 200), 40_000

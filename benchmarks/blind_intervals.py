@@ -59,7 +59,9 @@ def one(kind: str, systems: int, items: int, labels: int, random_seed: int) -> l
         plain = dawid_skene(
             Labels.from_matrix(said, labels=list(range(labels))), variant="full", top_labels=1, **run
         )
-        check = float(independence_check(models, draws=100, chains=2, random_seed=random_seed)["p_value"]) < 0.05
+        check = (
+            float(independence_check(models, draws=100, chains=2, random_seed=random_seed)["p_value"]) < 0.05
+        )
     top = plain["posterior"]["top_label"].values.reshape(-1, items)
     without = np.stack([(top == column).mean(axis=1) for column in said.T], axis=1)
     found = []

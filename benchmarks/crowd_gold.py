@@ -193,7 +193,9 @@ def _markdown(table: pd.DataFrame, unsure: float = np.inf) -> str:
         return f"{value:.3f}" + "*" * (value >= unsure) if isinstance(value, float) else str(value)
 
     lines = ["| " + " | ".join(["", *table.columns]) + " |", "| --- " * (table.shape[1] + 1) + "|"]
-    lines += ["| " + " | ".join([str(row[0]), *(cell(v) for v in row[1:])]) + " |" for row in table.itertuples()]
+    lines += [
+        "| " + " | ".join([str(row[0]), *(cell(v) for v in row[1:])]) + " |" for row in table.itertuples()
+    ]
     return "\n".join(lines)
 
 
@@ -209,7 +211,9 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # r-hat stands in the rows
     done = (
-        [json.loads(line) for line in arguments.rows.read_text().splitlines()] if arguments.rows.exists() else []
+        [json.loads(line) for line in arguments.rows.read_text().splitlines()]
+        if arguments.rows.exists()
+        else []
     )
     if arguments.report:
         print(report(done))

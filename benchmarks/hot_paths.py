@@ -96,13 +96,13 @@ def mixed_membership(price: Prices, small: int) -> HotPath:
     crowd, rng = Crowd.of_labels(labels), generator()
     sampler = SAMPLERS["mixed_membership"](crowd, DawidSkenePrior(), 1, rng)
     sampler.draw(rng, 100)
-    spent = nanoseconds(lambda: [sampler.sweep(rng) for _ in range(sweeps)], sweeps * crowd.item.size * n_labels)
+    spent = nanoseconds(
+        lambda: [sampler.sweep(rng) for _ in range(sweeps)], sweeps * crowd.item.size * n_labels
+    )
     # Annotations are drawn one by one, then those of an item with equal latent labels together.
     place = (crowd.annotator * n_labels + crowd.label) * n_labels
     floor = 2 * prices.read_in(place) + (price.uniform + prices.add_in(place)) / n_labels
-    name = (
-        f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
-    )
+    name = f"a sweep of mixed membership, {n_items * 5:,} annotations, {n_annotators} annotators, {n_labels} labels"
     return HotPath(
         name,
         "annotation and candidate",

@@ -47,9 +47,7 @@ def main() -> None:
         cells = ("{:.2f} ({:.2f}), {:+.3f}".format(*np.mean(found[kind], axis=0)) for kind in kinds)
         lines.append(f"| {items} | {people} | {a} | {b} | " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)
-    text = (
-        f"# Coverage of intraclass correlations\n\n{__doc__.replace('uv run', '    uv run')}\n{worlds} sets.\n\n"
-    )
+    text = f"# Coverage of intraclass correlations\n\n{__doc__.replace('uv run', '    uv run')}\n{worlds} sets.\n\n"
     (Path(__file__).parent / "results" / "icc.md").write_text(text + "\n".join(lines) + "\n")
 
 

@@ -106,7 +106,9 @@ def scores(plausibility: Floats, predicted: Floats) -> Floats:
     return np.stack([value.mean(axis=0) for value in each], axis=1)
 
 
-def informed(counts: NDArray, predictions: Predictions, exclude: str | None, rng: np.random.Generator) -> Floats:
+def informed(
+    counts: NDArray, predictions: Predictions, exclude: str | None, rng: np.random.Generator
+) -> Floats:
     """Plausibilities (item, draw, label); two draws share their parameters."""
     posterior = InformedProblem.of(Labels.from_counts(counts), predictions, exclude)
     theta = posterior.parameters(DRAWS // 4, 2, rng).reshape(DRAWS // 2, -1)
@@ -122,7 +124,9 @@ def cases(every: NDArray, probability: Floats, k: int, repeat: int) -> Iterator[
     few = np.stack([rng.multivariate_hypergeometric(row, min(k, row.sum())) for row in every])
     rest = (every - few).sum(axis=1)[:, None]
     names = [f"model {j}" for j in range(len(probability))]
-    predictions = Predictions.from_scores(dict(zip(names, probability / probability.sum(axis=2, keepdims=True))))
+    predictions = Predictions.from_scores(
+        dict(zip(names, probability / probability.sum(axis=2, keepdims=True)))
+    )
 
     def shares(votes: NDArray) -> Floats:
         return (votes / votes.sum(axis=-1, keepdims=True)).reshape(len(votes), -1, votes.shape[-1])

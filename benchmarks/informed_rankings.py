@@ -99,7 +99,9 @@ def rows(sets: int) -> Iterator[str]:
         for seed in range(sets):
             rankings, models, true = draw(world, seed)
             tree = ba.evaluate(rankings, models, metrics=METRICS, draws=250, random_seed=seed)
-            found = np.stack([np.asarray(tree["posterior"][name]).reshape(-1, world.models) for name in METRICS])
+            found = np.stack(
+                [np.asarray(tree["posterior"][name]).reshape(-1, world.models) for name in METRICS]
+            )
             low, high = np.quantile(found, [0.025, 0.975], axis=1)
             held.append(((low <= true) & (true <= high)).mean(axis=1))
             bias.append((found.mean(axis=1) - true).mean(axis=1))

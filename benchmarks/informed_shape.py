@@ -92,7 +92,11 @@ def main(sets: int) -> None:
                 low, high = np.quantile(score, (0.025, 0.975), axis=1)
                 held = (low <= true) & (true <= high)
                 found.append(
-                    [(score.mean(axis=1) - true).mean(axis=0), score.std(axis=1).mean(axis=0), held.mean(axis=0)]
+                    [
+                        (score.mean(axis=1) - true).mean(axis=0),
+                        score.std(axis=1).mean(axis=0),
+                        held.mean(axis=0),
+                    ]
                 )
             (bias, sd, covered), (e_bias, _, e_covered) = (
                 np.mean(found, axis=0),

@@ -339,7 +339,9 @@ def measure(world: str, runs: int) -> None:
             }
             for k, v in by_run.items()
         }
-        (RESULTS / f"judges_{world}.json").write_text(json.dumps({"runs": runs, "cells": kept}, indent=1) + "\n")
+        (RESULTS / f"judges_{world}.json").write_text(
+            json.dumps({"runs": runs, "cells": kept}, indent=1) + "\n"
+        )
         print(world, cell, {k: round(v["mean"], 3) for k, v in kept[cell].items()}, flush=True)
 
 

@@ -43,7 +43,8 @@ def guard() -> dict[str, object]:
     return {
         "prices_ns": prices(SMALL)._asdict(),
         "paths": [
-            row._asdict() | {"nanoseconds": row.nanoseconds._asdict(), "ratio": row.ratio} for row in rows(SMALL)
+            row._asdict() | {"nanoseconds": row.nanoseconds._asdict(), "ratio": row.ratio}
+            for row in rows(SMALL)
         ],
     }
 

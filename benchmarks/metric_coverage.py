@@ -163,7 +163,9 @@ def main() -> None:
         first = PAGE.read_text().split(SECOND)[0].split("\n| metric", 1)[1]
     else:
         head = [" | labels | learned: fixed | bootstrap | knowing: fixed | bootstrap |"]
-        first = "\n".join([*head, "| --- | --- | --- | --- | --- | --- |", *coverage(3, rng), *coverage(2, rng)])
+        first = "\n".join(
+            [*head, "| --- | --- | --- | --- | --- | --- |", *coverage(3, rng), *coverage(2, rng)]
+        )
     second = [
         "| metric | own output | sharp: fixed | bootstrap | vague: fixed | bootstrap |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -181,7 +181,9 @@ def dawid_skene_on_ambiguous_items():
 
 def phi_with_item_means_at_two_ends():
     means = np.random.default_rng(4).choice([0.15, 0.85], 1000)
-    ratings = simulate.ratings(n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, random_seed=4).ratings
+    ratings = simulate.ratings(
+        n_items=1000, ratings_per_item=3, phi=0.3, item_mean=means, random_seed=4
+    ).ratings
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = float(common_agreement(ratings, draws=200, random_seed=1)["agreement"]["mean"])
@@ -197,7 +199,9 @@ def phi_that_differs_between_items():
         simulate.ratings(n_items=300, ratings_per_item=5, phi=phi, random_seed=5).ratings for phi in (-0.3, 0.8)
     ]
     ratings = Ratings.from_matrix(
-        np.concatenate([part.rating.reshape(300, 5) for part in parts]), scale=parts[0].scale, step=parts[0].step
+        np.concatenate([part.rating.reshape(300, 5) for part in parts]),
+        scale=parts[0].scale,
+        step=parts[0].step,
     )
     found = common_agreement(ratings, draws=200, random_seed=1)["agreement"].to_dataset()
     score = phi_clusters(ratings, n_clusters=(1, 2), random_seed=1)["score"].values

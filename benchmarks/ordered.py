@@ -119,7 +119,9 @@ def coverage(severity: float, worlds: int = 40, items: int = 80, people: int = 6
         labels = Labels.from_matrix(given, labels=range(5), ordered=True)
         true = 4 - ndtr(tau - u[:, None]).sum(axis=1)  # mean label by a typical annotator
         for variant in ("ordered", "votes"):
-            crowd = Crowd.of((labels.item_index, labels.annotator_index, labels.label_index), (items, people, 5))
+            crowd = Crowd.of(
+                (labels.item_index, labels.annotator_index, labels.label_index), (items, people, 5)
+            )
             chains = drawn(variant, crowd, tune=300, draws=200, thin=3).variables
             shares = np.concatenate(chains["plausibility"])
             low, high = np.quantile(shares @ np.arange(5), [0.025, 0.975], axis=0)

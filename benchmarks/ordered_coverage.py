@@ -86,7 +86,9 @@ def truths(counts: Floats, models: Predictions) -> Any:
     share = counts / counts.sum(axis=-1, keepdims=True)
     share = np.maximum(share - 1e-6 * np.abs(place - (share @ place)[..., None]), 0)
     share = (share / share.sum(axis=-1, keepdims=True)).reshape(1, -1, *counts.shape[-2:])
-    truth = xr.DataArray(share, {"item": models.items, "category": place}, ("chain", "draw", "item", "category"))
+    truth = xr.DataArray(
+        share, {"item": models.items, "category": place}, ("chain", "draw", "item", "category")
+    )
     return xr.DataTree.from_dict({"posterior": xr.Dataset({"plausibility": truth})})
 
 
@@ -184,7 +186,9 @@ def main() -> None:
             rows = {key: line for key, line in rows.items() if not line.startswith(start)}
             rows[start] = f"{start} {replicates} | " + " | ".join(cells) + " |"
             print(rows[start], [f"{mean.loc[(m, 'ordered'), 4]:+.3f}" for m in METRICS], flush=True)
-    order = [f"| {name} | {given} |" for name in (*WELL_ANNOTATED, *PANELS) for given in PANELS.get(name, GIVEN)]
+    order = [
+        f"| {name} | {given} |" for name in (*WELL_ANNOTATED, *PANELS) for given in PANELS.get(name, GIVEN)
+    ]
     table = [line for start in order for line in rows.values() if line.startswith(start)]
     text = f"# Coverage of the metrics of ordered labels\n\n{__doc__.replace('uv run', '    uv run')}\n"
     PAGE.write_text(text + "\n".join([*head, *table]) + "\n")

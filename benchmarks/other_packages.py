@@ -48,7 +48,9 @@ class Pair(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether the numbers are as near as they should be."""
-        return self.difference <= self.tolerance and not (self.ours_is_larger and self.theirs > self.ours + 1e-8)
+        return self.difference <= self.tolerance and not (
+            self.ours_is_larger and self.theirs > self.ours + 1e-8
+        )
 
 
 def votes(rng: np.random.Generator, *, items: int = 60, annotators: int = 5, labels: int = 4) -> np.ndarray:
@@ -115,7 +117,9 @@ def statsmodels(rng: np.random.Generator) -> Iterator[Pair]:
     counts = inter_rater.aggregate_raters(x)[0]
     ours = coefficients(ba.Labels.from_matrix(x))["estimate"]
     yield Pair("Fleiss' kappa", inter_rater.fleiss_kappa(counts), ours["fleiss_kappa"])
-    yield Pair("Randolph's kappa", inter_rater.fleiss_kappa(counts, method="randolph"), ours["brennan_prediger"])
+    yield Pair(
+        "Randolph's kappa", inter_rater.fleiss_kappa(counts, method="randolph"), ours["brennan_prediger"]
+    )
 
 
 def pingouin(rng: np.random.Generator) -> Iterator[Pair]:
@@ -131,7 +135,9 @@ def pingouin(rng: np.random.Generator) -> Iterator[Pair]:
     for name, value in zip(names, theirs["ICC"], strict=True):
         yield Pair(name.replace("icc", "ICC").replace("_", " "), value, ours[name])
     own = icc(ratings, random_seed=1).iloc[1]
-    yield Pair("ICC(2,1), lower end", theirs["CI95"].iloc[1][0], own["lower"], 0.15, "both: F ratios, posterior")
+    yield Pair(
+        "ICC(2,1), lower end", theirs["CI95"].iloc[1][0], own["lower"], 0.15, "both: F ratios, posterior"
+    )
     yield Pair("Cronbach's alpha", pingouin.cronbach_alpha(pd.DataFrame(x))[0], ours["icc_consistency_mean"])
     levels = np.clip(np.round(2 * x), -3, 3)
     blocks = [[[np.flatnonzero(row == v).tolist() for v in np.unique(row)] for row in levels]]
@@ -167,7 +173,9 @@ def ranx(rng: np.random.Generator) -> Iterator[Pair]:
     of_items = Run({f"q{i}": {f"d{k}": row[k] for k in range(5)} for i, row in enumerate(p)})
     asked = Qrels({f"q{i}": {f"d{k}": 1} for i, k in enumerate(true)})
     yield Pair(
-        "hit rate at 2", evaluate(asked, of_items, "hit_rate@2"), ba.score(truth, model, "top_2_accuracy").item()
+        "hit rate at 2",
+        evaluate(asked, of_items, "hit_rate@2"),
+        ba.score(truth, model, "top_2_accuracy").item(),
     )
 
 
@@ -177,7 +185,9 @@ def crowd_kit(rng: np.random.Generator) -> Iterator[Pair]:
 
     x = holes(rng, votes(rng, labels=3))
     labels = ba.Labels.from_matrix(x)
-    frame = labels.to_long().rename(columns={"item": "task", "annotator": "worker"})[["task", "worker", "label"]]
+    frame = labels.to_long().rename(columns={"item": "task", "annotator": "worker"})[
+        ["task", "worker", "label"]
+    ]
     yield Pair("alpha, nominal", alpha_krippendorff(frame), ba.krippendorff_alpha(labels))
     shares = MajorityVote().fit(frame).probas_.sort_index()
     yield Pair("vote shares", shares.sort_index(axis=1), ba.vote_shares(labels).values, 1e-7)
@@ -193,7 +203,9 @@ def crowd_kit(rng: np.random.Generator) -> Iterator[Pair]:
             kind(n_iter=400, tol=-np.inf).fit_predict_proba(frame).sort_index().sort_index(axis=1).to_numpy()
         )
         yield Pair(f"Dawid-Skene EM, {name}, no stop", theirs, ours, 2e-6)
-        stopped = kind(n_iter=400, tol=1e-15).fit_predict_proba(frame).sort_index().sort_index(axis=1).to_numpy()
+        stopped = (
+            kind(n_iter=400, tol=1e-15).fit_predict_proba(frame).sort_index().sort_index(axis=1).to_numpy()
+        )
         height = [log_likelihood(truth, x, one_coin=name != "full") for truth in (stopped, ours)]
         why = "ours, where larger: theirs stops when a bound falls, early"
         yield Pair("its log likelihood, tol=1e-15", *height, 0.1, why, ours_is_larger=True)

@@ -58,7 +58,8 @@ def engines(items, samplers):
             for sampler in samplers:
                 peer, mean, sd = nuts(ratings, item_mean, sampler)
                 print(
-                    f"   {sampler} {peer:.1f} s, Phi {mean:.4f} +- {sd:.4f}: ratio {peer / ours:.0f}", flush=True
+                    f"   {sampler} {peer:.1f} s, Phi {mean:.4f} +- {sd:.4f}: ratio {peer / ours:.0f}",
+                    flush=True,
                 )
 
 

@@ -152,7 +152,8 @@ def timing(path: Path) -> None:
     sizes = ((5, 100), (5, 1000), (5, 7000), (7, 1000), (11, 1000), (101, 100))
     given = [(k, n, simulate.ratings(n_items=n, phi=0.4, n_levels=k, random_seed=1).ratings) for k, n in sizes]
     ridges = [
-        (f"5, piled, Phi {phi:g}", ITEMS, crowd(Cell(phi, 2.0, RATERS, 5, "piled"), 0)) for phi in (-0.3, 0, 0.5)
+        (f"5, piled, Phi {phi:g}", ITEMS, crowd(Cell(phi, 2.0, RATERS, 5, "piled"), 0))
+        for phi in (-0.3, 0, 0.5)
     ]
     for levels, items, ratings in [*given, *ridges]:
         row: dict[str, Any] = {"kind": "time", "levels": levels, "items": items}

@@ -161,7 +161,9 @@ def report(rows: pd.DataFrame) -> str:
     for (name, metric), part in foretold.groupby(["set", "metric"]):
         within = part.groupby(["items", "annotators"]).error.apply(lambda e: e.abs().median() <= 0.1).mean()
         of_pilot = single[(single.set == name) & (single.metric == metric)].groupby("repeat").held.mean()
-        ratio = np.array([_price(one, target) for target in _targets(part) for _, one in part.groupby("repeat")])
+        ratio = np.array(
+            [_price(one, target) for target in _targets(part) for _, one in part.groupby("repeat")]
+        )
         found = ratio[np.isfinite(ratio)]
         lines.append(
             f"| {name} | {metric} | {part.repeat.nunique()}, {part.studies.min()} | {part.error.abs().median():.3f} "

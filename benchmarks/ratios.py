@@ -89,7 +89,9 @@ def plackett_luce() -> list[Row]:
     effective = float(sample()["diagnostics"]["ess"].sum())
     ours = timed(sample).per(effective)
     note = f"{effective:.3g} effective draws of 1947 cases; peer measured before"
-    return [Row("Plackett-Luce, dermatology, one effective draw", ours, "published sampler", PUBLISHED_PL, note)]
+    return [
+        Row("Plackett-Luce, dermatology, one effective draw", ours, "published sampler", PUBLISHED_PL, note)
+    ]
 
 
 def prirn() -> list[Row]:
@@ -129,7 +131,9 @@ def dirichlet() -> list[Row]:
     rows, peer = [], timed(plain, 1)
     for metrics in (("accuracy",), ("accuracy", "average_overlap_3")):
         evaluate(data.annotations, data.predictions, draws=2, metrics=metrics, random_seed=1)
-        ours = timed(lambda m=metrics: evaluate(data.annotations, data.predictions, metrics=m, random_seed=1), 2)
+        ours = timed(
+            lambda m=metrics: evaluate(data.annotations, data.predictions, metrics=m, random_seed=1), 2
+        )
         name = f"evaluate, cifar10h, 4 models, 4 x 1000 draws, {' and '.join(metrics)}"
         why = "ten labels: the peer draws ten gammas and stops; ours also scores four models"
         rows.append(Row(name, ours, "numpy's draws and argmax alone", peer, why))

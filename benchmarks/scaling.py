@@ -63,7 +63,9 @@ def crowd(n_items: int = 10_000, n_annotators: int = 100, n_labels: int = 5) -> 
     return Labels(*rows, np.arange(n_labels), label, np.ones(item.size, np.int64))
 
 
-def ranked(n_items: int = 200, n_labels: int = 20, n_annotators: int = PER_ITEM) -> tuple[Rankings, Predictions]:
+def ranked(
+    n_items: int = 200, n_labels: int = 20, n_annotators: int = PER_ITEM
+) -> tuple[Rankings, Predictions]:
     """Simulate rankings of up to three labels by every annotator, and the scores of two models."""
     rng, named = np.random.default_rng(1), min(3, n_labels)
     n = n_items * n_annotators

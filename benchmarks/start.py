@@ -71,7 +71,9 @@ def seconds(code: str, cache: str) -> float:
     """Return the wall seconds of a fresh interpreter; a program that fails ends the benchmark."""
     kept = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "NUMBA_CACHE_DIR": cache}
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], env=kept, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], env=kept, capture_output=True, text=True
+    )
     if done.returncode:
         raise SystemExit(f"{code}\n{done.stderr}")
     return time.perf_counter() - start

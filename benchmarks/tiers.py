@@ -72,7 +72,11 @@ def league(n_models: int, spread: float, rng: np.random.Generator) -> tuple[Floa
     pairs = np.array([rng.choice(n_models, 2, replace=False) for _ in range(1000)])
     first = rng.random(1000) < 1 / (1 + np.exp(true[pairs[:, 1]] - true[pairs[:, 0]]))
     names = np.array([f"m{j:02d}" for j in range(n_models)])
-    games = {"left": names[pairs[:, 0]], "right": names[pairs[:, 1]], "winner": np.where(first, "left", "right")}
+    games = {
+        "left": names[pairs[:, 0]],
+        "right": names[pairs[:, 1]],
+        "winner": np.where(first, "left", "right"),
+    }
     strength = ba.davidson(ba.Comparisons.from_long(pd.DataFrame(games)), draws=500, random_seed=rng)[
         "posterior"
     ]

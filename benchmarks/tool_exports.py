@@ -47,7 +47,8 @@ def label_studio():
     tasks = []
     for number, (text, votes) in enumerate(VOTES, 1):
         given = [
-            AnnotationValue(completed_by=who, result=regions(*vote, (0, 3))) for who, vote in enumerate(votes, 7)
+            AnnotationValue(completed_by=who, result=regions(*vote, (0, 3)))
+            for who, vote in enumerate(votes, 7)
         ]
         given.append(AnnotationValue(completed_by=9, was_cancelled=True, result=[]))
         guess = PredictionValue(model_version="m1", result=[mood.label("glad")])

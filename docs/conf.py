@@ -137,7 +137,9 @@ def write_commands(app):
     for name in COMMANDS:
         command = load(name)
         context = typer.Context(command, info_name=name)
-        texts.append(get_docs_for_click(obj=command, ctx=context, name=name, indent=1, call_prefix="bayesagree"))
+        texts.append(
+            get_docs_for_click(obj=command, ctx=context, name=name, indent=1, call_prefix="bayesagree")
+        )
     texts.append(f"## JSON documents\n\n{inspect.getdoc(_output)}\n")
     (GENERATED / "commands.md").write_text("\n".join(texts))
 

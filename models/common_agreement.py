@@ -85,7 +85,9 @@ def bins(a: Any, b: Any) -> Any:
 
 def outright(cells: Any, mu: Any) -> Any:
     """Mix the probabilities of the bins with outright ends, shape (item, level)."""
-    shares: list[Any] = [pm.Deterministic(f"w_{e}", pm.Uniform(f"root_{e}", 0, 1) ** 2) for e in ("low", "high")]
+    shares: list[Any] = [
+        pm.Deterministic(f"w_{e}", pm.Uniform(f"root_{e}", 0, 1) ** 2) for e in ("low", "high")
+    ]
     w_low, w_high = shares
     nothing: Any = pt.zeros_like(mu)
     low, high = w_low / (1 - w_low) * (1 - mu) / mu, w_high / (1 - w_high) * mu / (1 - mu)

@@ -27,7 +27,14 @@ REPLICATES, POINTS = 16, 2**15
 
 def data() -> list[list[int]]:
     """Return rows of first, second, wins of the first, wins of the second, ties."""
-    return [[0, 1, 6, 2, 2], [1, 0, 3, 5, 1], [0, 2, 4, 1, 3], [2, 1, 2, 4, 2], [2, 3, 5, 2, 4], [3, 0, 0, 4, 1]]
+    return [
+        [0, 1, 6, 2, 2],
+        [1, 0, 3, 5, 1],
+        [0, 2, 4, 1, 3],
+        [2, 1, 2, 4, 2],
+        [2, 3, 5, 2, 4],
+        [3, 0, 0, 4, 1],
+    ]
 
 
 def log_density(points: NDArray[np.float64], table: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -35,7 +42,9 @@ def log_density(points: NDArray[np.float64], table: NDArray[np.int64]) -> NDArra
     first, second, *counts = table.T
     half = (points[:, first] - points[:, second] + points[:, -1:]) / 2
     weights = np.stack([half, -half, np.broadcast_to(points[:, -2:-1], half.shape)])
-    likelihood = (np.array(counts)[:, None, :] * (weights - np.logaddexp.reduce(weights, axis=0))).sum(axis=(0, 2))
+    likelihood = (np.array(counts)[:, None, :] * (weights - np.logaddexp.reduce(weights, axis=0))).sum(
+        axis=(0, 2)
+    )
     prior = -0.5 * (points / SD) ** 2 - np.log(SD * np.sqrt(2 * np.pi))
     return likelihood + prior.sum(axis=1)
 
@@ -71,7 +80,10 @@ def exact(rows: list[list[int]]) -> dict[str, dict[str, list[float]]]:
             found.setdefault(f"{name}_sd", []).append(np.sqrt(weight @ (values - mean) ** 2))
         found.setdefault("best", []).append(weight @ best)
     return {
-        name: {"value": np.mean(v, axis=0).tolist(), "error": (np.std(v, axis=0) / np.sqrt(REPLICATES)).tolist()}
+        name: {
+            "value": np.mean(v, axis=0).tolist(),
+            "error": (np.std(v, axis=0) / np.sqrt(REPLICATES)).tolist(),
+        }
         for name, v in found.items()
     }
 

@@ -72,7 +72,11 @@ def sample_levels(given: dict) -> None:
     z = np.array(given["predictions"])
     z = (z - z.mean()) / z.std()
     with pm.Model(coords={"item": range(15), "annotator": range(3)}):
-        s, t, d = pm.HalfNormal("sd_rating", 0.5), pm.HalfNormal("sd_item", 0.5), pm.HalfNormal("sd_shift", 0.25)
+        s, t, d = (
+            pm.HalfNormal("sd_rating", 0.5),
+            pm.HalfNormal("sd_item", 0.5),
+            pm.HalfNormal("sd_shift", 0.25),
+        )
         b = pm.Normal("coefficient", [0.5, 0.0], [0.5, 1.0])
         level = d * pm.Normal("level", dims="annotator")
         variance = pm.InverseGamma("variance", 2.0, 2 * s**2, dims="annotator")

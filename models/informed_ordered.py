@@ -41,10 +41,14 @@ def items(theta: np.ndarray, data: dict) -> tuple[np.ndarray, np.ndarray]:
     log_share = theta[:, None, None, 1:-2] + np.exp(theta[:, -2])[:, None, None, None] * u[..., None] * place
     shape = np.exp(theta[:, -1])[:, None, None, None] * softmax(log_share, axis=3)
     total, votes = shape.sum(axis=3), n[:, None, :]
-    log_votes = gammaln(total) - gammaln(total + N_VOTES) + (gammaln(shape + votes) - gammaln(shape)).sum(axis=3)
+    log_votes = (
+        gammaln(total) - gammaln(total + N_VOTES) + (gammaln(shape + votes) - gammaln(shape)).sum(axis=3)
+    )
     joint = log_votes + np.log(WEIGHTS / WEIGHTS.sum())
     mean = (shape + votes) / (total + N_VOTES)[..., None]
-    return np.logaddexp.reduce(joint, axis=2).sum(axis=1), (softmax(joint, axis=2)[..., None] * mean).sum(axis=2)
+    return np.logaddexp.reduce(joint, axis=2).sum(axis=1), (softmax(joint, axis=2)[..., None] * mean).sum(
+        axis=2
+    )
 
 
 def log_posterior(theta: np.ndarray, data: dict) -> np.ndarray:

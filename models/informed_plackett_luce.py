@@ -42,7 +42,9 @@ def exact(given: dict, seed: int) -> dict[str, np.ndarray]:
     """Return the mean plausibilities of each item, and the probability of each label to be best."""
     theta = np.random.default_rng(seed).dirichlet(np.full(LABELS, given["shape"]), DRAWS)
     best = theta.argmax(axis=1)[:, None] == np.arange(LABELS)
-    log_r, w = np.meshgrid(-1 + 1.5 * np.linspace(-3.5, 3.5, 36), np.log(3) + 2 + 2 * np.linspace(-3.5, 3.5, 36))
+    log_r, w = np.meshgrid(
+        -1 + 1.5 * np.linspace(-3.5, 3.5, 36), np.log(3) + 2 + 2 * np.linspace(-3.5, 3.5, 36)
+    )
     seen = [np.prod([chance(one, theta) for one in item], axis=0) for item in given["rankings"]]
     mass, found = np.zeros(log_r.size), np.zeros((log_r.size, 2, len(seen), LABELS))
     for k, (a, b) in enumerate(zip(log_r.ravel(), w.ravel())):

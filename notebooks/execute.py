@@ -46,7 +46,9 @@ def clean(notebook: Any) -> None:
         if output.output_type == "stream":
             output.text = WARNED_AT.sub(r"\1\n", output.text)
         if image := output.get("data", {}).get("image/png"):
-            picture = Image.open(BytesIO(b64decode(image))).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+            picture = (
+                Image.open(BytesIO(b64decode(image))).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+            )
             picture.save(small := BytesIO(), "PNG", optimize=True)
             output.data["image/png"] = b64encode(small.getvalue()).decode()
 

@@ -57,7 +57,9 @@ def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "
     """
     _, panel = one_panel(axes)
     for k, metric in enumerate(quality["metric"].values.tolist()):
-        panel.plot(quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k))
+        panel.plot(
+            quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k)
+        )
     panel.set_xlabel("share of votes that makes an item positive")
     panel.set_ylabel("score of the vote against gold")
     panel.legend(fontsize="small")
@@ -71,7 +73,9 @@ def main(
     ] = None,
     crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator, label.")] = None,
     gold: Annotated[Path | None, Option(help="Gold: columns item, label.")] = None,
-    correction: Annotated[str, Option(help="Triangle test: hotelling (the paper's) or williams.")] = "hotelling",
+    correction: Annotated[
+        str, Option(help="Triangle test: hotelling (the paper's) or williams.")
+    ] = "hotelling",
     draws: Annotated[int, Option(help="Bootstrap draws, and gold sets of sampling.", min=2)] = 1000,
     random_seed: _options.Seed = 1,
     figures: Figures = None,
@@ -104,7 +108,9 @@ def main(
             _output.Table("", flat(table.xs(measure, axis=1, level=0)), f"{title}: {measure}")
             for measure in measures
         ]
-    tables.insert(1, _output.Table("overlap", [overlap_summary(tree).to_dict()], "Overlap of different systems"))
+    tables.insert(
+        1, _output.Table("overlap", [overlap_summary(tree).to_dict()], "Overlap of different systems")
+    )
     drawn: dict[str, Any] = {
         "figure-3": lambda: plot_method_correlation(tree),
         "figure-4a": lambda: plot_method_correlation(tree, measure="spearman"),

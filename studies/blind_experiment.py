@@ -154,7 +154,11 @@ def blind_experiment(
     if truth is not None:
         actual = judge.gold(truth)
         groups["actual"] = {name: (("metric", "model"), actual[name]) for name in ("score", "rank")}
-        compared: dict[str, Any] = {"different": judge.different, "baseline": baseline, "correction": correction}
+        compared: dict[str, Any] = {
+            "different": judge.different,
+            "baseline": baseline,
+            "correction": correction,
+        }
         groups["methods"] = methods_group(chosen, estimates, actual, np.array(quality), **compared)
         groups["outliers"] = outliers(estimates, actual, systems)
     coords = {

@@ -116,7 +116,9 @@ def main(
     if source.data is not None and not isinstance(given, Ratings):
         gold = load(source.data).gold
     levels = _options.numbers(reliability, "--reliability")
-    found = certainty_by_reliability(given, reliability=levels, threshold=threshold, gold=gold, **vars(sampling))
+    found = certainty_by_reliability(
+        given, reliability=levels, threshold=threshold, gold=gold, **vars(sampling)
+    )
     certainty = found["certainty"]
     curves = {f"reliability {r:g}": certainty.sel(reliability=r) for r in levels}
     drawn: dict[str, Any] = {"certainty": lambda: plot_certainty(curves)}

@@ -52,7 +52,9 @@ def plot_certainty_by_agreement(
     x, y = agreement.values, certainty.sel(item=agreement["item"]).values
     known = np.isfinite(x) & np.isfinite(y)
     if known.sum() < 3:
-        raise InputError(f"{int(known.sum())} items have both certainty and agreement; three or more are needed")
+        raise InputError(
+            f"{int(known.sum())} items have both certainty and agreement; three or more are needed"
+        )
     x, y = x[known], y[known]
     _, panel = one_panel(axes)
     shift = np.random.default_rng(1).uniform(-0.01, 0.01, x.size)
@@ -175,7 +177,9 @@ def plot_rating_item(
         color="0.7",
         label="ratings",
     )
-    panel.plot(x, sp.stats.norm.pdf(x, mean, np.sqrt(variance)).T[:, :30], color="C2", alpha=0.25, linewidth=0.8)
+    panel.plot(
+        x, sp.stats.norm.pdf(x, mean, np.sqrt(variance)).T[:, :30], color="C2", alpha=0.25, linewidth=0.8
+    )
     if threshold is not None:
         share = float((posterior["mean"].sel(item=item) < threshold).mean())
         panel.axvline(threshold, color="0.1", linestyle="--")

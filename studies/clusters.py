@@ -79,7 +79,9 @@ def phi_clusters(
         member[row, :, :k] = np.exp(joint - sp.special.logsumexp(joint, axis=1, keepdims=True))
         for f in range(folds):
             where, weight = _mixture(evidence[fold != f], k)
-            scores[row, fold == f] = sp.special.logsumexp(evidence[fold == f][:, where] + np.log(weight), axis=1)
+            scores[row, fold == f] = sp.special.logsumexp(
+                evidence[fold == f][:, where] + np.log(weight), axis=1
+            )
     gain = scores - scores[0]
     data = {
         "score": ("n_clusters", scores.sum(axis=1)),

@@ -136,7 +136,8 @@ def crowd_validation(
     (0.014, 1.0)
     """
     error, area = (
-        quality[name].isel({dim: 0}, drop=True) * np.nan for name, dim in (("wqs", "annotator"), ("uqs", "item"))
+        quality[name].isel({dim: 0}, drop=True) * np.nan
+        for name, dim in (("wqs", "annotator"), ("uqs", "item"))
     )
     if annotator_quality:
         known = _known(quality["wqs"], "annotator", annotator_quality)

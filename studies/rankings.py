@@ -523,7 +523,10 @@ def main(
     if output is not None:
         write_result(tree, output)
     notes = ["The models are simulated."] if simulated else []
-    drawn = {"figure-6": lambda: plot_ranking_study(tree), "figure-12": lambda: plot_annotation_statistics(tree)}
+    drawn = {
+        "figure-6": lambda: plot_ranking_study(tree),
+        "figure-12": lambda: plot_annotation_statistics(tree),
+    }
     notes += save_figures(figures, drawn)
     return _output.Answer(_tables(truth, tree, case), notes)
 
@@ -534,7 +537,9 @@ def _tables(truth: Rankings, tree: xr.DataTree, case: str | None) -> list[_outpu
     given = [
         {"ranking": " > ".join("{" + ", ".join(map(str, block)) + "}" for block in r)} for r in view.rankings
     ]
-    matrix: list[dict[str, Any]] = [{"setting": n} | dict(zip(names, row)) for n, row in zip(names, correlation)]
+    matrix: list[dict[str, Any]] = [
+        {"setting": n} | dict(zip(names, row)) for n, row in zip(names, correlation)
+    ]
     return [
         _output.Table("annotations", [annotation_summary(tree)], "Annotations"),
         _output.Table("settings", setting_table(tree), "Certainty"),

@@ -212,7 +212,9 @@ def draw_weights(
     for start in range(0, REPLICATES, step):
         drawn = rng.standard_gamma(np.broadcast_to(shape, (min(step, REPLICATES - start), shape.size)))
         some = slice(start, start + step)
-        yield [own.of(some).added((of_side @ drawn.T).T, of) for own, of_side, of in zip(pseudo, members, sides)]
+        yield [
+            own.of(some).added((of_side @ drawn.T).T, of) for own, of_side, of in zip(pseudo, members, sides)
+        ]
 
 
 def replicates(

@@ -73,7 +73,11 @@ def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Rating
 
 
 def collapse_codes(
-    item: NDArray[Any], codes: NDArray[Any], values: Floats, n_items: int, group: NDArray[np.int64] | None = None
+    item: NDArray[Any],
+    codes: NDArray[Any],
+    values: Floats,
+    n_items: int,
+    group: NDArray[np.int64] | None = None,
 ) -> RatingCounts:
     """Return the distinct patterns of coded annotations, sorted by item."""
     start = run_starts(item)

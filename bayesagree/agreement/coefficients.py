@@ -331,7 +331,9 @@ def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator) ->
             fits.append(common_agreement(given, ci_prob=ci_prob, random_seed=rng))
         notes += [f"{name}{w.message}" for w in caught]
         if (weight := float(fits[-1]["agreement"]["prob_inflated"])) > NOTED_SHARE:
-            notes.append(f"{name}answers at an end of the scale are outright ends with probability {weight:.2f}")
+            notes.append(
+                f"{name}answers at an end of the scale are outright ends with probability {weight:.2f}"
+            )
     found = fits[0]["agreement"] if len(sides) == 1 else phi_summary(*fits, ci_prob=ci_prob)
     ends = {name: float(found[name]) for name in ("lower", "upper", "prob_positive")}
     return row | ends | {"estimate": float(found["mean"]), "note": together(*notes)}

@@ -199,13 +199,18 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     for row in _rows(ratings, None, ci_prob, random_seed, fixed=True)[0]:
         name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
         note = f"mean of {row['k']} ratings; " * (row["k"] > 1) + "components of variance"
-        rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {"ci_kind": "hdi", "note": note}
+        rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {
+            "ci_kind": "hdi",
+            "note": note,
+        }
     return rows
 
 
 def _exists(ratings: Ratings) -> bool:
     size, people = np.bincount(ratings.item_index), np.unique(ratings.annotator_index)
-    return bool(np.count_nonzero(size) > 1 and size.max() > 1 and people.size > 1 and np.ptp(ratings.rating) > 0)
+    return bool(
+        np.count_nonzero(size) > 1 and size.max() > 1 and people.size > 1 and np.ptp(ratings.rating) > 0
+    )
 
 
 def _rows(

@@ -121,7 +121,9 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
         return pm.Data("observed_rating", values, dims="annotation")
 
     def bins(edges: Any, values: Any, **levels: float) -> None:
-        rating_variable("rating", alpha, beta, edges, shares, **levels, observed=data(values), dims="annotation")
+        rating_variable(
+            "rating", alpha, beta, edges, shares, **levels, observed=data(values), dims="annotation"
+        )
 
     unit = ratings.unit()
     if ratings.step is not None:

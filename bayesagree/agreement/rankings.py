@@ -49,7 +49,9 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     filled = np.where(known, by_item, 0.0)
 
     def compute(weight: Floats) -> Floats:
-        return _coefficients(items[0], weight) if len(items) == 1 else ratio(filled @ weight.T, known @ weight.T)
+        return (
+            _coefficients(items[0], weight) if len(items) == 1 else ratio(filled @ weight.T, known @ weight.T)
+        )
 
     n, note = len(items), ""
     if n == 1:

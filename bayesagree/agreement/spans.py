@@ -100,7 +100,9 @@ def _matches(first: list[Span], second: list[Span], match: Match) -> int:
     left, found = sorted(second, key=lambda span: span.end), 0
     for span in sorted(first, key=lambda span: span.end):
         for other in left:
-            same = span == other if match == "exact" else min(span.end, other.end) > max(span.start, other.start)
+            same = (
+                span == other if match == "exact" else min(span.end, other.end) > max(span.start, other.start)
+            )
             if same and span.label == other.label:
                 left.remove(other)
                 found += 1

@@ -302,7 +302,9 @@ def cell_place(**axes: NDArray[Any]) -> Place:
 
 def require_present(missing: NDArray[np.bool_], role: str) -> None:
     """Refuse rows without a value that every row must have."""
-    refuse(missing, lambda row: f"row {row}: the {role} is missing; every row needs one; drop the row otherwise")
+    refuse(
+        missing, lambda row: f"row {row}: the {role} is missing; every row needs one; drop the row otherwise"
+    )
 
 
 def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:

@@ -33,10 +33,10 @@ WINNERS = ("winner", "preference", "g1_winner", "preferred", "verdict", "choice"
 # Cells of text tables that are missing; every other word may well be a label.
 MISSING_CELLS = ["", "NA", "NaN", "nan"]
 _NO_ANSWERS = (
-    ". - -- ? n/a n.a. #n/a na <na> nan none null nil missing unknown unanswered skipped no_answer k.a. -99 -999"
+    ". - -- ? n/a n.a. #n/a na <na> nan none null nil missing unknown unanswered skipped k.a. -99 -999"
 )
 # Labels, in lower case, that often stand for no answer: kept as labels, but pointed out.
-MISSING_WORDS = set(_NO_ANSWERS.split())
+MISSING_WORDS = {"no_answer", *_NO_ANSWERS.split()}
 # Features of annotators that are missing, as platforms and forms write them: no group of people.
 NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
 

@@ -307,9 +307,7 @@ def who_competed(rankings: Rankings) -> tuple[str, bool]:
             "Rankings say what was on offer: a label that one does not name was beaten if it was offered.",
             False,
         )
-    said = (
-        f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
-    )
+    said = f"All {n} labels compete in every ranking: one that a ranking does not name was beaten by those it names"
     size: Any = pd.Series(np.diff(rankings.start)).groupby(rankings.item_index).agg(["min", "max"])
     odd: Any = size[(size["min"] < size["max"]) & (2 * size["max"] > n)]
     if odd.empty:

@@ -36,7 +36,9 @@ def read_spans(frame: Any) -> Marked:
     marked: Marked = {}
     for row, (document, annotator, start, end, label) in enumerate(zip(*read.values())):
         if pd.isna(document) or pd.isna(annotator):
-            raise InputError(f"row {row}: document {document!r}, annotator {annotator!r}: every span names both")
+            raise InputError(
+                f"row {row}: document {document!r}, annotator {annotator!r}: every span names both"
+            )
         spans = marked.setdefault(as_python(document), {}).setdefault(as_python(annotator), [])
         missing = [bool(pd.isna(value)) for value in (start, end, label)]
         if all(missing):

@@ -59,7 +59,9 @@ class SharedDifficulty:
         """
         n_abilities, spread = self.n_labels * self.n_systems, np.exp(point[..., -1, None, None, None])
         odds = point[..., n_abilities:-1]
-        share = sp.special.log_softmax(np.concatenate([np.zeros((*odds.shape[:-1], 1)), odds], axis=-1), axis=-1)
+        share = sp.special.log_softmax(
+            np.concatenate([np.zeros((*odds.shape[:-1], 1)), odds], axis=-1), axis=-1
+        )
         ability = point[..., :n_abilities].reshape(*odds.shape[:-1], self.n_labels, 1, self.n_systems)
         logit = np.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
         log_joint = sp.special.log_expit(logit) @ self.right + LOG_WEIGHTS[:, None]

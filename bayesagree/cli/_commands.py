@@ -111,7 +111,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback(help="Bayesian agreement and evaluation when annotators disagree.")
 def options(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True),
     ] = False,
 ) -> None:
     """Take the options of the group itself."""

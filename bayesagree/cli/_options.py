@@ -59,7 +59,9 @@ Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
 PlausibilityName = Annotated[
     str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
 ]
-Reliabilities = Annotated[Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")]
+Reliabilities = Annotated[
+    Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")
+]
 Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]

@@ -10,7 +10,9 @@ from bayesagree.errors import InputError
 
 # Share of draws with switched labels above which a note says so: one draw in a hundred is no accident.
 _SWITCHED = 0.01
-_PRIOR_ONLY = "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
+_PRIOR_ONLY = (
+    "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
+)
 # Annotators on the screen: what fits without scrolling back; the document has all.
 _SHOWN = 30
 

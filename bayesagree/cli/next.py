@@ -57,7 +57,9 @@ def next(
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"], *worth) if text]
     shown = (
-        ("pairs", table, "Pairs of models to compare next") if games else ("items", table, "Items to label next")
+        ("pairs", table, "Pairs of models to compare next")
+        if games
+        else ("items", table, "Items to label next")
     )
     return Answer([Table(*shown, most=20)], notes)
 

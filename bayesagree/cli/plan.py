@@ -17,7 +17,9 @@ def plan(
     annotators: Annotated[
         Any, Option("--n-annotators", parser=_options.integers, help="Numbers of annotators per item.")
     ] = None,
-    runs: Annotated[Any, Option(parser=_options.integers, help="Numbers of runs of a model on an item.")] = None,
+    runs: Annotated[
+        Any, Option(parser=_options.integers, help="Numbers of runs of a model on an item.")
+    ] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as fleiss_kappa.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
     difference: Annotated[

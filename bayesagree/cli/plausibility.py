@@ -42,7 +42,9 @@ def plausibility(
     trees = [_posterior(truth, plausibility, level, vars(sampling), drawn) for level in levels]
     weights = [settings_of(tree).get("reliability", 1.0) for tree in trees]
     found = {w: annotation_certainty(tree, threshold=threshold).values for w, tree in zip(weights, trees)}
-    parts = [pd.DataFrame({"item": truth.items, "reliability": w, "certainty": own}) for w, own in found.items()]
+    parts = [
+        pd.DataFrame({"item": truth.items, "reliability": w, "certainty": own}) for w, own in found.items()
+    ]
     table = pd.concat(parts).sort_values(["reliability", "certainty", "item"], kind="stable")
     if output is not None:
         _output.keep(trees[0] if drawn else table, output)

@@ -145,7 +145,9 @@ def davidson(
             posterior[name] = (("chain", "draw", *dims), found[name])
             prefix = "" if name == "strength" else f"{name}_"
             values = diagnostics(found[name] if dims else found[name][..., None])
-            checks |= {f"{prefix}{key}": (dims, v if dims else v[0]) for key, v in zip(("r_hat", "ess"), values)}
+            checks |= {
+                f"{prefix}{key}": (dims, v if dims else v[0]) for key, v in zip(("r_hat", "ess"), values)
+            }
     odds = np.exp(found["average_tie"]) if form.ties else np.zeros((chains, draws))
     win = _win_probability(found["strength"], odds)
     of_model = ("chain", "draw", "model")

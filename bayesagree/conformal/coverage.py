@@ -172,7 +172,9 @@ def _mass_coverage(truth: Truth, sets: NDArray[np.bool_], mass: float) -> Floats
     """Return the share of draws in which a set holds the mass, shape (model, item)."""
     parts = []
     for block in plausibility_draws(truth).blocks:
-        held = np.einsum("isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(np.float64))
+        held = np.einsum(
+            "isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(np.float64)
+        )
         parts.append((held >= mass - ROUNDING).mean(axis=2))
     return np.concatenate(parts, axis=1)
 

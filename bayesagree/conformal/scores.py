@@ -109,7 +109,9 @@ def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: ND
     """
     if isinstance(score, str):
         if score not in SCORES:
-            raise InputError(f"score={score!r} is not one of {', '.join(map(repr, SCORES))}; or pass a function")
+            raise InputError(
+                f"score={score!r} is not one of {', '.join(map(repr, SCORES))}; or pass a function"
+            )
         if score != "margin":
             why = f"score={score!r} compares probabilities between items"
             require_probabilities(

@@ -175,7 +175,8 @@ class ConformalSets:
         score, group = data["conformity"].values, data["group_index"].values
         weight, sizes = data["weight"].values, self._derived["n_items"].values.tolist()
         return [
-            [WeightedScores.of(e[group == g], weight[group == g], n) for g, n in enumerate(sizes)] for e in score
+            [WeightedScores.of(e[group == g], weight[group == g], n) for g, n in enumerate(sizes)]
+            for e in score
         ]
 
     def _conformity(self, predictions: Predictions) -> ScoreArray:

@@ -7,7 +7,16 @@ import pandas as pd
 
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.datasets._files import Content, arrays, by_item, features, json_content, lines, local_file, table
+from bayesagree.datasets._files import (
+    Content,
+    arrays,
+    by_item,
+    features,
+    json_content,
+    lines,
+    local_file,
+    table,
+)
 from bayesagree.io.formats.preflib import read_election
 
 # Labels of CIFAR-10H, in their order.
@@ -67,7 +76,9 @@ def dices350() -> Content:
 def lewidi2023(name: str) -> Content:
     """Read one set of subjective labels, with the groups of its annotators where they are known."""
     rows = table(f"lewidi2023/{name}_labels.csv")
-    known = {"annotators": features(rows, "annotator", ["annotator_group"])} if "annotator_group" in rows else {}
+    known = (
+        {"annotators": features(rows, "annotator", ["annotator_group"])} if "annotator_group" in rows else {}
+    )
     return Content(Labels.from_long(rows), None, None, known)
 
 

@@ -87,4 +87,6 @@ def _scores_of(tree: xr.DataTree) -> dict[str, xr.Dataset]:
     groups = {name: node.to_dataset() for name, node in tree.children.items() if name != "diagnostics"}
     if "annotations_only" in groups:  # of a batch that leaves no doubt both truths are one
         groups.setdefault(WITHOUT_UNSURE, groups["posterior"])
-    return groups | {"certainty": groups["certainty"].drop_vars("label_certainty", errors="ignore").mean("item")}
+    return groups | {
+        "certainty": groups["certainty"].drop_vars("label_certainty", errors="ignore").mean("item")
+    }

@@ -220,7 +220,11 @@ def pairwise(
     return xr.Dataset(
         {name: (PAIR, values) for name, values in pairs.items()}
         | {"rank_probability": (("model", "rank"), found.places())},
-        coords={"model": found.models, "other_model": found.models, "rank": np.arange(1, found.models.size + 1)},
+        coords={
+            "model": found.models,
+            "other_model": found.models,
+            "rank": np.arange(1, found.models.size + 1),
+        },
         attrs=found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob} | ({} if rope is None else {"rope": rope}),
     )
 

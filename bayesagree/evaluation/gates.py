@@ -164,7 +164,9 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     row: Any = pair.to_dataframe().reset_index()
     by = f"{abs(margin):g}".removeprefix("0")
     claimed = (
-        f"not worse than {old} by {by}" if margin < 0 else f"better than {old}" + (f" by {by}" if margin else "")
+        f"not worse than {old} by {by}"
+        if margin < 0
+        else f"better than {old}" + (f" by {by}" if margin else "")
     )
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))
     supported = found >= probability

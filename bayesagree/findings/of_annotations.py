@@ -187,7 +187,10 @@ def camps(case: Case) -> Finding:
     Half of the items show who is alike beyond his habit to agree; on the other half the items tell whether both camps
     agree more within than with each other, which different care alone does not give.
     """
-    item, often = case.annotations.item_index, np.sort(np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:])
+    item, often = (
+        case.annotations.item_index,
+        np.sort(np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:]),
+    )
     late, shape = (
         np.random.default_rng(SPLIT).random(item.max() + 1)[item] < 0.5,
         (item.max() + 1, case.given.shape[1]),

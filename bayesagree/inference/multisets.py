@@ -26,7 +26,9 @@ class Multisets(NamedTuple):
 
 def run_starts(item: NDArray[Any]) -> Integers:
     """Return where each run of equal numbers starts, and the size: shape (run + 1,)."""
-    return np.concatenate([np.arange(min(item.size, 1)), np.flatnonzero(item[1:] != item[:-1]) + 1, [item.size]])
+    return np.concatenate(
+        [np.arange(min(item.size, 1)), np.flatnonzero(item[1:] != item[:-1]) + 1, [item.size]]
+    )
 
 
 def multisets(start: Integers, code: NDArray[Any], apart: Words) -> Multisets:

@@ -15,7 +15,9 @@ def named_part(name: str, variable: Any, dims: Any) -> Any:
     return variable if model.name_for(name) in model.named_vars else pm.Deterministic(name, variable, dims=dims)
 
 
-def part(name: str, own: Callable[..., Any] | None, ours: Callable[[], Any], *given: Any, dims: Any = ()) -> Any:
+def part(
+    name: str, own: Callable[..., Any] | None, ours: Callable[[], Any], *given: Any, dims: Any = ()
+) -> Any:
     """Return the user's part of a model, made by `own` of what is `given`, or ours."""
     return ours() if own is None else named_part(name, own(*given), dims)
 

@@ -70,7 +70,9 @@ class Request:
         positive_int(self.draws, "draws")
         positive_int(self.chains, "chains")
         if self.engine == "nuts" and self.client is not None:
-            raise InputError("client= is for the fast engines, which work block by block; not for engine='nuts'")
+            raise InputError(
+                "client= is for the fast engines, which work block by block; not for engine='nuts'"
+            )
         if self.engine != "nuts" and self.sampler is not None:
             raise InputError(f"sampler= holds arguments of PyMC's sampler; not for engine={self.engine!r}")
 

@@ -142,8 +142,12 @@ def prior_density(model: "pm.Model", drawn: Draws, names: list[str]) -> Draws:
     n = len(next(iter(drawn.values())))
     # PyMC asks for draws of all variables, also of those whose density is not wanted.
     others = {v.name: v for v in model.free_RVs if v.name not in drawn}
-    values = drawn | {k: np.broadcast_to(np.zeros((), v.dtype), (n, *v.shape.eval())) for k, v in others.items()}
-    data = {k: (("chain", "draw", *(f"{k}_{i}" for i in range(v.ndim - 1))), v[None]) for k, v in values.items()}
+    values = drawn | {
+        k: np.broadcast_to(np.zeros((), v.dtype), (n, *v.shape.eval())) for k, v in others.items()
+    }
+    data = {
+        k: (("chain", "draw", *(f"{k}_{i}" for i in range(v.ndim - 1))), v[None]) for k, v in values.items()
+    }
     tree: Any = xr.DataTree.from_dict({"/posterior": xr.Dataset(data)})
     found: Any = compute_log_prior(
         tree, var_names=names, model=model, extend_inferencedata=False, progressbar=False

@@ -84,7 +84,9 @@ def concentration_of(tree: xr.DataTree) -> xr.DataArray | None:
     """Return the concentrations (item, category) of a Dirichlet posterior, None where it has another form."""
     found = parameters_of(tree).get("concentration")
     return (
-        None if found is None or set(found.dims) != {"item", "category"} else found.transpose("item", "category")
+        None
+        if found is None or set(found.dims) != {"item", "category"}
+        else found.transpose("item", "category")
     )
 
 

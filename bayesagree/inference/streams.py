@@ -118,7 +118,9 @@ def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None
         yield from _in_order(lambda batch: pool.submit(run_batch, work, batch), blocks, 2 * threads, AT_ONCE)
 
 
-def _in_order[B](submit: Callable[[list[B]], Any], blocks: list[B], ahead: int, at_once: float) -> Iterator[Any]:
+def _in_order[B](
+    submit: Callable[[list[B]], Any], blocks: list[B], ahead: int, at_once: float
+) -> Iterator[Any]:
     """Yield the results of all blocks, in order, and give their warnings; `ahead` batches are on their way.
 
     A batch is one block, later as many as keep a worker busy for `at_once` seconds.

@@ -113,6 +113,8 @@ def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
     posterior = tree["posterior"].to_dataset()
     for name in {"plausibility", "mean"} & {*posterior}:
         worst = worst_of_items(posterior[name].transpose("chain", "draw", "item", ...).values)
-        found = xr.Dataset({key: ("item", values) for key, values in worst.items()}, {"item": posterior["item"]})
+        found = xr.Dataset(
+            {key: ("item", values) for key, values in worst.items()}, {"item": posterior["item"]}
+        )
         return tree.assign(diagnostics=xr.DataTree(found))
     return tree

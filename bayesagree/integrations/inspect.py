@@ -110,7 +110,9 @@ def corrected_rate(gold: str = "human", *, random_seed: int = 0) -> Metric:
     return values
 
 
-@hooks(name="bayesagree_report", description="Report beside the log of tasks with the metric uncertain_accuracy")
+@hooks(
+    name="bayesagree_report", description="Report beside the log of tasks with the metric uncertain_accuracy"
+)
 class ReportBesideLog(Hooks):
     """Write ``<log>.report.html`` for each scorer that uses `uncertain_accuracy`."""
 
@@ -193,7 +195,9 @@ def _right(value: Any, item: Any) -> bool:
     """Whether a verdict calls a sample right; anything between right and wrong is refused."""
     number = value_to_float()(value) if isinstance(value, str | bool | int | float) else None
     if number not in (0, 1):
-        raise InputError(f"the verdict {shorten([value])} on sample {item!r} is neither right (1) nor wrong (0)")
+        raise InputError(
+            f"the verdict {shorten([value])} on sample {item!r} is neither right (1) nor wrong (0)"
+        )
     return bool(number)
 
 

@@ -102,7 +102,8 @@ def read_assessments(
         raise InputError(f"people assessed {shorten(asked)}; choose one with name=")
     chosen = one_of(asked[0] if name is None else name, "name", asked)
     people, judges, programs, gold = (
-        [row[1:] for row in rows if row[:2] == (kind, chosen)] for kind in ("HUMAN", "LLM_JUDGE", "CODE", "GOLD")
+        [row[1:] for row in rows if row[:2] == (kind, chosen)]
+        for kind in ("HUMAN", "LLM_JUDGE", "CODE", "GOLD")
     )
     if scale is None and labels is None:
         values = {value for *_, value in (*people, *judges, *programs)} - {None}

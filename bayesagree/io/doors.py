@@ -52,7 +52,12 @@ def as_annotations(
 
 
 def as_predictions(
-    given: Any, annotations: Any = None, name: str = "predictions", *, may_lack: bool = False, runs: bool = False
+    given: Any,
+    annotations: Any = None,
+    name: str = "predictions",
+    *,
+    may_lack: bool = False,
+    runs: bool = False,
 ) -> Any:
     """Return predictions as they are, and those of a table or a file as `read_predictions` reads them.
 

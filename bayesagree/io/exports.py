@@ -53,7 +53,10 @@ class Export:
     def sentences(self) -> list[str]:
         """Return the choices of the reader, and what it left out, in words."""
         left_out = self.contents.loc[self.contents["left_out"], ["what", "number"]]
-        return [*self.notes, *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False))]
+        return [
+            *self.notes,
+            *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False)),
+        ]
 
 
 def read_annotations(

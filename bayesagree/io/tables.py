@@ -175,7 +175,9 @@ def _excel(path: Path) -> pd.DataFrame:
     with opening(path, "Excel file"):
         sheets = {name: sheet for name, sheet in pd.read_excel(path, sheet_name=None).items() if sheet.size}
     if len(sheets) != 1:
-        raise InputError(f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one as CSV")
+        raise InputError(
+            f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one as CSV"
+        )
     (table,) = sheets.values()
     if unnamed := sum(str(name).startswith("Unnamed: ") for name in table.columns):
         raise InputError(f"{str(path)!r}: {unnamed} columns have no name; the first row must name every column")

@@ -126,7 +126,11 @@ def modes(votes: Votes, rng: Rng) -> list[Fit]:
             ]
         )
         climbed = sp.optimize.minimize(
-            lambda point: -votes.density(point[None])[0], start, jac=slope, method="BFGS", options={"gtol": 0.01}
+            lambda point: -votes.density(point[None])[0],
+            start,
+            jac=slope,
+            method="BFGS",
+            options={"gtol": 0.01},
         )
         found.append(Fit(climbed.x, np.linalg.cholesky(climbed.hess_inv)))
     return found

@@ -203,5 +203,7 @@ def _known_truths(
         code = gold_codes(truth, items, labels)
         known, evidence = code >= 0, np.eye(labels.size)[code[code >= 0]]
     if not known.any():
-        raise InputError("the truth of no judged item is known; give gold or people's posterior of some of them")
+        raise InputError(
+            "the truth of no judged item is known; give gold or people's posterior of some of them"
+        )
     return known, evidence

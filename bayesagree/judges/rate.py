@@ -202,7 +202,11 @@ def corrected_rate(
 
 
 def _fit(
-    panel: Panel, target: Target, prior: CorrectedRatePrior, seed: np.random.SeedSequence, shape: tuple[int, int]
+    panel: Panel,
+    target: Target,
+    prior: CorrectedRatePrior,
+    seed: np.random.SeedSequence,
+    shape: tuple[int, int],
 ) -> Fit:
     """Draw the coefficients of the regression, and people's parameters."""
     data, rng = regression(panel, prior), np.random.default_rng(seed)

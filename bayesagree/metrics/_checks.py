@@ -74,7 +74,9 @@ def check_truth_is(truth_is: str, metric: Metric) -> None:
     """Refuse a truth that a metric does not have."""
     one_of(truth_is, "truth_is", ("top", "sampled"))
     if truth_is == "sampled" and metric.depth > 1:
-        raise InputError(f"{metric.name} compares {metric.depth} labels of a draw; a sampled truth is one label")
+        raise InputError(
+            f"{metric.name} compares {metric.depth} labels of a draw; a sampled truth is one label"
+        )
 
 
 def has_one_label(metric: Metric) -> bool:

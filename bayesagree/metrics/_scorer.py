@@ -261,7 +261,9 @@ class ItemSums:
             dtype: Any = np.float64 if scorer.numeric else label_dtype(n_labels)
             if scorer.whole_shares:
                 kept, dtype = kept | {"category": n_labels}, np.float64
-            check_size(kept, np.dtype(dtype).itemsize, "metrics of all items at once need every draw: use fewer")
+            check_size(
+                kept, np.dtype(dtype).itemsize, "metrics of all items at once need every draw: use fewer"
+            )
             self._truth = np.zeros(tuple(kept.values()), dtype)
 
     def add(self, block: BlockSums) -> None:

@@ -137,7 +137,9 @@ class MetricRecord:
     def biased_of_estimate(self) -> bool:
         """Whether its value at vote shares is biased where votes are few: it is not linear in the plausibilities."""
         return (
-            self.against_distribution and not self.by_user and self.pattern not in ("agreement", "cross_entropy")
+            self.against_distribution
+            and not self.by_user
+            and self.pattern not in ("agreement", "cross_entropy")
         )
 
     @property

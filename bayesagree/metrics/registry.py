@@ -115,7 +115,9 @@ class Metric:
         best = (
             None if self.record.best is None else (self.number or 0) / 100 if self.number else self.record.best
         )
-        return {"higher_is_better": int(self.record.higher_is_better)} | ({} if best is None else {"best": best})
+        return {"higher_is_better": int(self.record.higher_is_better)} | (
+            {} if best is None else {"best": best}
+        )
 
     @property
     def numbered(self) -> tuple[float, ...]:

@@ -220,7 +220,9 @@ def of_true_label(table: Table) -> Callable[[Drawn, Given], Floats]:
 
 def expected(table: Table) -> Callable[[Drawn, Given], Floats]:
     """Return the mean of the values by the plausibilities."""
-    return lambda drawn, given: np.stack([shares @ values for shares, values in zip(drawn.shares, table(given))])
+    return lambda drawn, given: np.stack(
+        [shares @ values for shares, values in zip(drawn.shares, table(given))]
+    )
 
 
 def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:

@@ -113,7 +113,9 @@ class Outlook(NamedTuple):
         """Return what a vote is expected to take from the variance of scores, with their mean now and after each."""
         return np.maximum(np.einsum("vi,v...i->...i", self.chance, later**2) - score**2, 0.0)
 
-    def best_first(self, gain: Floats, n: int, random_seed: Seed, votes: Integers | None = None) -> pd.DataFrame:
+    def best_first(
+        self, gain: Floats, n: int, random_seed: Seed, votes: Integers | None = None
+    ) -> pd.DataFrame:
         """Return the n items of the largest gain."""
         table = best_first(self.items, gain, self.certainty, n, random_seed, votes)
         table.attrs["choice"] = self.reason

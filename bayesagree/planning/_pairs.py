@@ -46,7 +46,9 @@ class Pairs(NamedTuple):
         """Read the draws of a result of `davidson`."""
         posterior = tree["posterior"].to_dataset()
         strength = posterior["strength"].values.reshape(-1, comparisons.models.size)
-        tie: Any = posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
+        tie: Any = (
+            posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
+        )
         return cls(comparisons, strength, np.exp(tie)[:, None])
 
     def next_pairs(self, n: int, goal: str, random_seed: Seed) -> pd.DataFrame:
@@ -69,7 +71,10 @@ class Pairs(NamedTuple):
         games = np.zeros((size, size), np.int64)
         np.add.at(games, (self.comparisons.first, self.comparisons.second), 1)
         turned = games[first, second] > games[second, first]
-        names, ends = self.comparisons.models, (np.where(turned, second, first), np.where(turned, first, second))
+        names, ends = (
+            self.comparisons.models,
+            (np.where(turned, second, first), np.where(turned, first, second)),
+        )
         found = pd.DataFrame({"first": names[ends[0]], "second": names[ends[1]], "gain": table["gain"]})
         found["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
         found["comparisons"] = games[ends] + games[ends[::-1]]

@@ -152,7 +152,9 @@ def plan(
             "runs= needs a pilot whose models answered several times: predictions with a column run"
         )
     if annotations.items.size < 2:
-        raise InputError("a pilot of one item does not show how items differ; pass two items or more, better 30")
+        raise InputError(
+            "a pilot of one item does not show how items differ; pass two items or more, better 30"
+        )
     if predictions is None and metric not in COEFFICIENTS:
         raise InputError(
             f"metric={metric!r} needs predictions; without them it is one of {shorten(COEFFICIENTS)}"

@@ -158,7 +158,9 @@ def plausibility_entropy(truth: xr.DataTree) -> xr.DataArray:
     shape = concentration_of(truth)
     if shape is not None:
         total = shape.sum("category")
-        entropy = sp.special.digamma(total + 1) - (shape / total * sp.special.digamma(shape + 1)).sum("category")
+        entropy = sp.special.digamma(total + 1) - (shape / total * sp.special.digamma(shape + 1)).sum(
+            "category"
+        )
         return entropy.rename("plausibility_entropy")
     draws = truth_draws(truth, 1, plausibility=True)
     parts = draws.map(lambda block: sp.special.entr(block.plausibility).sum(axis=-1).mean(axis=-1))

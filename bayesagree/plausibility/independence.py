@@ -276,7 +276,9 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
         uneven.append(any(_uneven(votes, hit) for hit in looks))
         annotator.append(None if who is None else annotations.annotators[who])
     planted, own = votes.planted(), votes.own()
-    of_models, of_planted, of_own = np.split(_z([*cases, *planted, *own]), np.cumsum([len(cases), len(planted)]))
+    of_models, of_planted, of_own = np.split(
+        _z([*cases, *planted, *own]), np.cumsum([len(cases), len(planted)])
+    )
     z = np.full(predictions.models.size, np.nan)
     np.fmax.at(z, model, of_models)
     close, seen = _closeness(annotations, predictions, votes, n)

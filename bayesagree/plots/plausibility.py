@@ -129,7 +129,9 @@ def plot_simplex(
         three = values[:: max(1, len(values) // _SHOWN), at]
         spots = three / three.sum(axis=1, keepdims=True) @ triangle
         marker = MARKERS[k % len(MARKERS)]
-        panel.plot(*spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=plain(item))
+        panel.plot(
+            *spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=plain(item)
+        )
     for name, corner, side in zip(corners, triangle, ("right", "left", "center")):
         panel.annotate(
             plain(name), corner, ha=side, xytext=(0, 8 if side == "center" else -12), textcoords="offset points"

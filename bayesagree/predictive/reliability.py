@@ -134,7 +134,12 @@ def _held_out(annotations: Labels | Rankings, plausibility: str | None) -> tuple
 
 
 def _curve(
-    scores: HeldOutScores, levels: Floats, observed: Floats, replicates: int, rng: np.random.Generator, name: str
+    scores: HeldOutScores,
+    levels: Floats,
+    observed: Floats,
+    replicates: int,
+    rng: np.random.Generator,
+    name: str,
 ) -> xr.Dataset:
     kept = scores.scored > 0
     number = scores.scored[kept].astype(np.float64)

@@ -216,7 +216,10 @@ def _pairs(people: pd.DataFrame, pairs: pd.DataFrame) -> Table:
     )
     mean = people["annotator"].map(kappa.groupby(level=0).mean())  # too many values: pairs alone have a kappa
     people = people.assign(estimate=people["estimate"].fillna(mean)).sort_values("estimate")
-    cells, names = {pair: shade(max(k, 0), number(k)) for pair, k in kappa.items()}, people["annotator"].tolist()
+    cells, names = (
+        {pair: shade(max(k, 0), number(k)) for pair, k in kappa.items()},
+        people["annotator"].tolist(),
+    )
     known = _rows(people, annotator=str, estimate=number, ends=interval)
     rows = [
         (who, f"{value} ({ends})", *(cells.get((name, other), "") for other in names))

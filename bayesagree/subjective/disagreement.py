@@ -149,4 +149,6 @@ def require_one_each(annotations: Labels | Ratings, what: str) -> None:
             f"{what} needs to know who gave each label; use from_long or from_matrix instead of counts"
         )
     if annotations.has_repeats:
-        raise InputError(f"{what} needs one annotation per (item, annotator); pass duplicates='first' or 'last'")
+        raise InputError(
+            f"{what} needs one annotation per (item, annotator); pass duplicates='first' or 'last'"
+        )

@@ -228,7 +228,9 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
         performance = beta_variable("performance", location * kappa, (1 - location) * kappa, dims="group")
         mean = performance[pm.Data("group_of_annotator", group, dims="annotator")]
         observed = pm.Data("observed_agree", counts.agree[which, kept], dims="annotator")
-        beta_binomial_variable("agree", total, mean * phi, (1 - mean) * phi, observed=observed, dims="annotator")
+        beta_binomial_variable(
+            "agree", total, mean * phi, (1 - mean) * phi, observed=observed, dims="annotator"
+        )
     return graph
 
 

@@ -129,7 +129,9 @@ class EvaluationSpecification:
         """
         features = dict.fromkeys([*self.protected, *self.similarity, *self.representative, *self.annotators])
         of = annotations.annotators
-        parts = [_shares("annotator", f, annotators.values(f, of), self.annotators.get(f, {})) for f in features]
+        parts = [
+            _shares("annotator", f, annotators.values(f, of), self.annotators.get(f, {})) for f in features
+        ]
         for name, targets in self.items.items():
             if items is None or name not in items:
                 raise InputError(

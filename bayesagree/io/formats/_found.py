@@ -65,7 +65,15 @@ class Wanted(NamedTuple):
 
 
 # What comes of a field that is not there, or of another kind.
-FIELD_ERRORS = (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError)
+FIELD_ERRORS = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    StopIteration,
+    RecursionError,
+    OverflowError,
+)
 
 
 @contextmanager
@@ -115,7 +123,9 @@ class Found:
             return Labels.from_spans(self.marked(_one_question(questions, wanted.question, source)))
         if not self.answers:
             return None
-        frame: Any = pd.DataFrame(self.answers, columns=["question", "item", "annotator", "label"], dtype=object)
+        frame: Any = pd.DataFrame(
+            self.answers, columns=["question", "item", "annotator", "label"], dtype=object
+        )
         name = _one_question(frame["question"].unique(), wanted.question, source)
         frame, ranked = self._one_value_a_row(frame[frame["question"] == name])
         rated = wanted.kind == "ratings" or (wanted.kind is None and (name in self.ratings or wanted.scale))

@@ -61,7 +61,9 @@ def _flat(row: dict[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
         if key.endswith(RESPONSES) and row[key] is not None:
             values, users, states = (_list(row.get(key + part)) for part in ("", ".users", ".status"))
             name = key.removesuffix(RESPONSES)
-            yield from zip(repeat(name, len(values)), values, users, states or [None] * len(values), strict=True)
+            yield from zip(
+                repeat(name, len(values)), values, users, states or [None] * len(values), strict=True
+            )
 
 
 def _suggested(row: dict[str, Any], nested: bool) -> Iterator[tuple[str, Any, Any]]:

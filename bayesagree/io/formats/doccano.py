@@ -28,7 +28,9 @@ def read(file: File, question: str | None) -> Found:
             marked = (
                 [tuple(span) for span in labels if isinstance(span, list)] if isinstance(labels, list) else []
             )
-            marked += [(one["start_offset"], one["end_offset"], one["label"]) for one in row.get("entities", [])]
+            marked += [
+                (one["start_offset"], one["end_offset"], one["label"]) for one in row.get("entities", [])
+            ]
             for start, end, label in marked or [(None, None, None)]:
                 found.spans.append(("label", row["id"], who, start, end, label))
             if not labels:

@@ -151,7 +151,9 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     )
     keys, ranks = [columns.item, columns.annotator], [*range(1, len(places) + 1)]
     rows = table.melt(keys, ranks, columns.rank, columns.label).dropna(subset=columns.label)
-    rows[columns.label] = [cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]]
+    rows[columns.label] = [
+        cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]
+    ]
     return found.made(rows.explode(columns.label, ignore_index=True), columns, wanted, "rankings")
 
 

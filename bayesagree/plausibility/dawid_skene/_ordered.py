@@ -95,7 +95,9 @@ class OrderedSampler(Sampler):
     def responses(self, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         """Return centre and 1 / sd of the responses behind some annotations."""
         who = self.annotator[rows]
-        return self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item[rows]], self.precision[:, who] ** 0.5
+        return self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item[rows]], self.precision[
+            :, who
+        ] ** 0.5
 
     def sweep(self, rng: Rng) -> None:
         """Draw responses, latent truths, annotators and their population; in turn move thresholds, or all at once."""
@@ -218,7 +220,11 @@ class OrderedSampler(Sampler):
             "discrimination": self.beta[:, self.people] * stretch,
             "severity": -self.alpha[:, self.people] * stretch,
         }
-        return {"threshold": self.tau, "latent_truth": self.u.astype(np.float32), "stretch": stretch} | of_people
+        return {
+            "threshold": self.tau,
+            "latent_truth": self.u.astype(np.float32),
+            "stretch": stretch,
+        } | of_people
 
 
 def _by(place: NDArray[np.int64], values: Floats, n: int) -> Floats:
@@ -241,7 +247,9 @@ def with_ends(tau: Floats) -> Floats:
 
 def chances(tau: Floats, at: Floats, stretch: Floats) -> Floats:
     """Return the probability of each label, (..., place, label), of responses around `at` with sds 1 / `stretch`."""
-    return np.diff(sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch[..., None]), axis=-1)
+    return np.diff(
+        sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch[..., None]), axis=-1
+    )
 
 
 def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:

@@ -159,7 +159,9 @@ class Chains:
         for sign, of in ((1, turned), (-1, apart)):
             n = of.sum(axis=2)[:, free]
             gain += sign * sp.special.betaln(1 + n, divided + n_items - n).sum(axis=1)
-        self.apart = apart = np.where((-rng.standard_exponential(n_chains) < gain)[:, None, None], turned, apart)
+        self.apart = apart = np.where(
+            (-rng.standard_exponential(n_chains) < gain)[:, None, None], turned, apart
+        )
         n_own = apart.sum(axis=2)[:, free]
         _, weight, pooled = density(apart)
         typical = categories(rng, np.moveaxis(weight, 0, -1))
@@ -243,7 +245,9 @@ class States:
         Draws of different groups are those of one joint draw, whichever groups are drawn.
         """
         votes, labels = self.problem.votes[:, items], np.arange(self.log_shape.shape[2])
-        own, typical = (of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items]))
+        own, typical = (
+            of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items])
+        )
         shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
         root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
         together = shape + np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels)

@@ -51,7 +51,9 @@ def group_dirichlet_model(
     coords = {"group": problem.names, "item": labels.items, "category": labels.categories}
     with pm.Model(coords=coords) as model:
         shape: Any = pm.LogNormal("shape", -np.log(n_labels), how.shape_sd, dims="category")
-        common: Any = dirichlet_variable("common", pt.tile(shape[None], (n_items, 1)), dims=("item", "category"))
+        common: Any = dirichlet_variable(
+            "common", pt.tile(shape[None], (n_items, 1)), dims=("item", "category")
+        )
         some: Any = pm.Beta("share", 1, how.divided, shape=problem.free.size)
         share: Any = pm.Deterministic(
             "share_apart", pt.zeros(problem.names.size)[problem.free].set(some), dims="group"

@@ -195,7 +195,11 @@ class InformedProblem:
         The odds of the second kind are summed over a grid, and drawn from it afterwards: their posterior may be as flat
         as their prior, and chains that carry them along mix slowly.
         """
-        (at, number), (*_, odds_mean), (*_, odds_sd) = self.learnt(self.counts), self.layout.mean, self.layout.sd
+        (at, number), (*_, odds_mean), (*_, odds_sd) = (
+            self.learnt(self.counts),
+            self.layout.mean,
+            self.layout.sd,
+        )
         rough, odds = self.items.rows(at).single(), odds_mean + odds_sd * ODDS
 
         def of_odds(some: Floats) -> Floats:

@@ -118,7 +118,9 @@ class InformedDirichlet(Guarded):
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that know the votes."""
         if self.gold is not None:
-            raise InputError("informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it")
+            raise InputError(
+                "informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it"
+            )
         return super().draw(annotations, request)
 
     def known(self, problem: InformedProblem, request: Request) -> Groups:

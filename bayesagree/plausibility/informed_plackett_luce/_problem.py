@@ -185,7 +185,9 @@ class InformedRankings:
     def of(cls, rankings: Rankings, predictions: Predictions, exclude: Excluded, shape: float | None) -> Self:
         """Align both, and learn the shape that all labels share."""
         if rankings.offered is not None:
-            raise InputError("informed_plackett_luce takes all labels as on offer; these rankings have offered=")
+            raise InputError(
+                "informed_plackett_luce takes all labels as on offer; these rankings have offered="
+            )
         said = Said.of(rankings, predictions.aligned(rankings.items, rankings.categories), exclude)
         in_play = np.zeros((rankings.items.size, rankings.categories.size + 1), bool)
         np.put_along_axis(in_play, said.label, True, 1)
@@ -213,7 +215,9 @@ class InformedRankings:
     def parameters(self, request: Request) -> tuple[Floats, float, float]:
         """Draw the parameters, shape (draw, parameter), once; and the effective number of draws, and k-hat."""
         if not self.drawn:
-            self.drawn.append(self._draw(np.random.default_rng(stream_apart(request.random_seed, "parameters"))))
+            self.drawn.append(
+                self._draw(np.random.default_rng(stream_apart(request.random_seed, "parameters")))
+            )
         return self.drawn[0]
 
     def _draw(self, rng: np.random.Generator) -> tuple[Floats, float, float]:

@@ -277,7 +277,9 @@ def means_model(problem: Any) -> "pm.Model":
 def _picks(found: LevelDraws, request: Request) -> NDArray[np.int64]:
     """Return the draw of the parameters that each draw of the items takes, shape (sample,)."""
     kept = len(found.sd) // request.chains
-    return (np.arange(request.chains)[:, None] * kept + np.arange(request.draws) * kept // request.draws).ravel()
+    return (
+        np.arange(request.chains)[:, None] * kept + np.arange(request.draws) * kept // request.draws
+    ).ravel()
 
 
 def _sd_step(values: Floats, now: float, scale: float, rng: np.random.Generator) -> float:

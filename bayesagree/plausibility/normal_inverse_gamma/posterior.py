@@ -172,5 +172,7 @@ def normal_inverse_gamma(
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     request = Request(draws, chains, random_seed, engine, sampler, client=client)
-    specification = NormalInverseGamma(reliability=reliability, prior=prior, annotator_effects=annotator_effects)
+    specification = NormalInverseGamma(
+        reliability=reliability, prior=prior, annotator_effects=annotator_effects
+    )
     return specification.draw(ratings, request)

@@ -80,7 +80,9 @@ class PlackettLuce(ItemPosterior):
         def draw(items: slice, rng: np.random.Generator) -> Drawn:
             theta = problem.draw(items, run, rng)
             worst = problem.diagnostics(items, theta)
-            return Drawn(items, {request.variable: problem.reduce(items, theta, request.top_labels, rng)}, worst)
+            return Drawn(
+                items, {request.variable: problem.reduce(items, theta, request.top_labels, rng)}, worst
+            )
 
         return draw
 
@@ -210,7 +212,11 @@ def _warn_of_choice_sets(rankings: Rankings) -> None:
     if doubtful:
         warn(said)
     size = np.diff(rankings.start)
-    if not 1 < size[0] < n_labels or (size != size[0]).any() or not rankings.block[rankings.start[1:] - 1].all():
+    if (
+        not 1 < size[0] < n_labels
+        or (size != size[0]).any()
+        or not rankings.block[rankings.start[1:] - 1].all()
+    ):
         return
     sets = (rankings.label_index.reshape(-1, size[0], 1) == np.arange(n_labels)).any(axis=1)
     for i in np.unique(rankings.item_index):
