@@ -19,6 +19,8 @@ from bayesagree.inference.random_draws import draw_beta
 
 # Step of differences of the incomplete beta function, in the shape over the root of itself plus one.
 STEP = 1e-4
+# Shapes that a sampler may try beyond this give one bin all the mass.
+LARGEST = 1e15
 
 
 def bins_log_probability(value: Integers, alpha: Floats, beta: Floats, edges: Floats) -> Floats:
@@ -29,7 +31,7 @@ def bins_log_probability(value: Integers, alpha: Floats, beta: Floats, edges: Fl
     """
     out = np.zeros((3, value.size))
     known = (value >= 0) & (value < edges.size - 1)
-    a, b = (np.maximum(shape[known], SMALLEST) for shape in (alpha, beta))
+    a, b = (np.clip(shape[known], SMALLEST, LARGEST) for shape in (alpha, beta))
     low, high = edges[value[known]], edges[value[known] + 1]
     smooth, found = (a + b) * (high - low) ** 2 < SMOOTH * np.minimum(low, 1 - high), np.empty((3, a.size))
     for some, compute in ((smooth, _sums), (~smooth, _differences)):

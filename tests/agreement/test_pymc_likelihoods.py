@@ -43,6 +43,13 @@ def test_gradient_is_the_slope_of_the_probability():
     np.testing.assert_allclose(by_b * b, slope(lambda e: log_p(a, b * (1 + e))), rtol=1e-5, atol=1e-6)
 
 
+def test_one_bin_has_the_mass_of_shapes_without_bound():
+    a, b = np.array([np.inf, np.inf, 1e300]), np.array([np.inf, 1.0, 1e300])
+    found = bins_log_probability(np.array([2, 4, 1]), a, b, EDGES)
+    np.testing.assert_allclose(found[:, :2], 0, atol=1e-12)
+    assert found[0, 2] < -600 and np.isfinite(found).all()
+
+
 @pytest.mark.nuts
 def test_random_draws_follow_the_probabilities():
     with pm.Model():
