@@ -85,10 +85,8 @@ def span_f1(
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
     first, second = zip((None, None), *pairs)
-    estimate, drawn = (
-        np.append(np.nanmean(estimate), estimate),
-        np.column_stack([np.nanmean(drawn, axis=1), drawn]),
-    )
+    estimate = np.append(np.nanmean(estimate), estimate)
+    drawn = np.column_stack([np.nanmean(drawn, axis=1), drawn])
     lower, upper = column_hdi(drawn, ci_prob)
     n_documents = np.column_stack([both.any(axis=1), both]).sum(axis=0)
     found = {"annotator": first, "other_annotator": second, "f1": estimate, "lower": lower, "upper": upper}

@@ -65,10 +65,8 @@ class Runs(NamedTuple):
 
     def apart(self, values: Floats) -> Floats:
         """Return values (..., row, sample) as (..., run, model, sample), NaN where a model has no such run."""
-        run, n_models = (
-            pd.Index(self.names_once).get_indexer(self.names),
-            self.models_of(values.shape[-2]).max() + 1,
-        )
+        run = pd.Index(self.names_once).get_indexer(self.names)
+        n_models = self.models_of(values.shape[-2]).max() + 1
         out = np.full((*values.shape[:-2], self.names_once.size, n_models, values.shape[-1]), np.nan)
         out[..., run, self.code, :] = values[..., : self.code.size, :]
         return out

@@ -287,10 +287,8 @@ def counts_per_draw(
         return np.stack([confusion_counts(gold.sets, *known, weight) for weight in weights])
 
     # Another stream than the one that draws gold sets: items are resampled independently of them.
-    blocks, branch = (
-        item_blocks(draws, max(1, ITEMS_AT_ONCE // n_items)),
-        stream_apart(random_seed, "resampled systems"),
-    )
+    blocks = item_blocks(draws, max(1, ITEMS_AT_ONCE // n_items))
+    branch = stream_apart(random_seed, "resampled systems")
     return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
 
 

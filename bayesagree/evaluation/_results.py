@@ -106,10 +106,8 @@ class Results(NamedTuple):
         def named(values: Floats, *dims: str) -> dict[str, Any]:
             """Give values (truth, metric, ..., model, sample) the dims (chain, draw, truth, ...) of every metric."""
             samples = np.moveaxis(values, -1, 0)
-            split, dims = (
-                samples.reshape(chains, -1, *samples.shape[1:]),
-                ("chain", "draw", "truth", *dims, "model"),
-            )
+            split = samples.reshape(chains, -1, *samples.shape[1:])
+            dims = ("chain", "draw", "truth", *dims, "model")
             return {m.name: (dims, split[:, :, :, c], m.attrs) for c, m in enumerate(metrics)}
 
         groups: dict[str, dict[str, Any]] = {"posterior": named(scores)}

@@ -225,12 +225,10 @@ def evaluate(
     chosen = specification_for(votes, choice.name, options, tuple(inspect.signature(evaluate).parameters)[:-1])
     request = Request(draws, chains, random_seed, client=client)
     truths = chosen.truths(votes, pooled, request, reliabilities_of(chosen, levels))
-    votes, given, posterior, request = (
-        truths.annotations,
-        truths.predictions,
-        truths.posteriors[0],
-        truths.request,
-    )
+    votes = truths.annotations
+    given = truths.predictions
+    posterior = truths.posteriors[0]
+    request = truths.request
     if posterior.exchangeable and not posterior.takes_predictions:
         warn_of_dependent(votes, given)
     if runs is not None:

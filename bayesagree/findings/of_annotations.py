@@ -187,14 +187,10 @@ def camps(case: Case) -> Finding:
     Half of the items show who is alike beyond his habit to agree; on the other half the items tell whether both camps
     agree more within than with each other, which different care alone does not give.
     """
-    item, often = (
-        case.annotations.item_index,
-        np.sort(np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:]),
-    )
-    late, shape = (
-        np.random.default_rng(SPLIT).random(item.max() + 1)[item] < 0.5,
-        (item.max() + 1, case.given.shape[1]),
-    )
+    item = case.annotations.item_index
+    often = np.sort(np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:])
+    late = np.random.default_rng(SPLIT).random(item.max() + 1)[item] < 0.5
+    shape = (item.max() + 1, case.given.shape[1])
     met, same = (_met(np.where(late, -1, case.who), at, often) for at in (item, item * shape[1] + case.code))
     alike = same - met * same.sum() / max(met.sum(), 1)
     alike -= alike.mean(axis=0) + alike.mean(axis=1)[:, None] - alike.mean()

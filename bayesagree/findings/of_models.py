@@ -121,10 +121,8 @@ def uncalibrated(case: Case) -> Finding:
     scores: Any = case.models.scores
     counts, scores = counts[some := counts.sum(axis=1) > 2], scores[:, some]
     stated, top = scores.max(axis=2), scores.argmax(axis=2)
-    over, under = (
-        stated - _share(counts == counts.max(axis=1, keepdims=True), top),
-        _share(counts, top) - stated,
-    )
+    over = stated - _share(counts == counts.max(axis=1, keepdims=True), top)
+    under = _share(counts, top) - stated
     high = over.mean(axis=1) > under.mean(axis=1)
     gap = np.where(high, over.T, under.T)
     p = sp.stats.norm.sf((gap.mean(axis=0) - MARGIN) / (sp.stats.sem(gap) + 1e-9)) * len(names)

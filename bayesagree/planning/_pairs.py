@@ -71,10 +71,8 @@ class Pairs(NamedTuple):
         games = np.zeros((size, size), np.int64)
         np.add.at(games, (self.comparisons.first, self.comparisons.second), 1)
         turned = games[first, second] > games[second, first]
-        names, ends = (
-            self.comparisons.models,
-            (np.where(turned, second, first), np.where(turned, first, second)),
-        )
+        names = self.comparisons.models
+        ends = (np.where(turned, second, first), np.where(turned, first, second))
         found = pd.DataFrame({"first": names[ends[0]], "second": names[ends[1]], "gain": table["gain"]})
         found["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
         found["comparisons"] = games[ends] + games[ends[::-1]]

@@ -65,10 +65,8 @@ def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
 def _intervals(result: xr.DataTree, axes: Panels | None) -> Panels:
     drawn = result["posterior"]["performance"].transpose("model", "chain", "draw", "group")
     models, groups = drawn["model"].values, drawn["group"].values
-    names, at = (
-        with_sizes(groups, result["constant_data"].to_dataset()["n_annotators"].values),
-        range(len(groups)),
-    )
+    names = with_sizes(groups, result["constant_data"].to_dataset()["n_annotators"].values)
+    at = range(len(groups))
     size: dict[str, Any] = {"width": 3, "height": 0.3 * len(groups) + 1.2, "margin": (2, 0)}
     _, panels = new_panels(axes, 1, len(models), **size, sharex=True, sharey=True)
     for panel, model, draws in zip(panels[0], models, drawn.values.reshape(len(models), -1, len(groups))):

@@ -112,11 +112,9 @@ def _integrate(model: Any, drawn: dict[str, Any], latent: str, observed: str, it
     if transform is not None:
         place = np.asarray(transform.forward(place, *own.owner.inputs).eval())
     # By item: the rule sits where the item's posterior is, in the coordinate in which the sampler moves.
-    centre, sd, w = (
-        np.median(place, axis=0),
-        np.maximum(place.std(axis=0), 1e-6),
-        np.linspace(-REACH, REACH, NODES),
-    )
+    centre = np.median(place, axis=0)
+    sd = np.maximum(place.std(axis=0), 1e-6)
+    w = np.linspace(-REACH, REACH, NODES)
     grid = centre + sd * np.sinh(w)[:, None]
     log_weight = np.log(sd * np.cosh(w)[:, None] * (w[1] - w[0]))
     densities = [plain.logp(vars=[variable], sum=False)[0] for variable in (own, plain[observed])]

@@ -178,10 +178,8 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
         n = own = chosen.sum(axis=1)  # annotators agree with themselves; those pairs are taken out
     else:
         n_items, first = annotations.items.size, annotations.block == 0
-        item, share = (
-            annotations.item_index[annotations.ranking_index()[first]],
-            1.0 / annotations.block_sizes()[first],
-        )
+        item = annotations.item_index[annotations.ranking_index()[first]]
+        share = 1.0 / annotations.block_sizes()[first]
         chosen = np.zeros((n_items, annotations.categories.size))
         np.add.at(chosen, (item, annotations.label_index[first]), share)
         n, own = np.bincount(annotations.item_index, minlength=n_items), np.bincount(item, share**2, n_items)

@@ -66,10 +66,8 @@ def _of_annotations(data: Any) -> Iterator[Table]:
     if data.gold is not None:
         table = score_table(data.gold)
         rows = _rows(table, model=str, metric=metric_name, score=number, ends=interval)
-        rows, columns = (
-            with_bars(rows, table[["score", *ENDS]], 2),
-            ("Model", "Metric", "", "Score", "95 % interval"),
-        )
+        rows = with_bars(rows, table[["score", *ENDS]], 2)
+        columns = ("Model", "Metric", "", "Score", "95 % interval")
         yield Table("gold-table", "Scores against gold", columns, rows)
     if data.groups is not None:
         yield from _groups(data.groups)
@@ -216,10 +214,8 @@ def _pairs(people: pd.DataFrame, pairs: pd.DataFrame) -> Table:
     )
     mean = people["annotator"].map(kappa.groupby(level=0).mean())  # too many values: pairs alone have a kappa
     people = people.assign(estimate=people["estimate"].fillna(mean)).sort_values("estimate")
-    cells, names = (
-        {pair: shade(max(k, 0), number(k)) for pair, k in kappa.items()},
-        people["annotator"].tolist(),
-    )
+    cells = {pair: shade(max(k, 0), number(k)) for pair, k in kappa.items()}
+    names = people["annotator"].tolist()
     known = _rows(people, annotator=str, estimate=number, ends=interval)
     rows = [
         (who, f"{value} ({ends})", *(cells.get((name, other), "") for other in names))

@@ -89,10 +89,8 @@ def group_performance(
     groups = as_groups(annotations, annotators, by)
     models, score, n = annotator_scores(annotations, predictions)
     values = np.divide(score, n, out=np.full(n.shape, np.nan), where=n > 0)
-    coords, attrs = (
-        {"model": models, "annotator": annotations.annotators},
-        {"metric": METRICS[annotations.kind]},
-    )
+    coords = {"model": models, "annotator": annotations.annotators}
+    attrs = {"metric": METRICS[annotations.kind]}
     per_annotator = xr.DataArray(values, coords, ("model", "annotator"), attrs=attrs)
     by_group: Any = pd.DataFrame(per_annotator.to_numpy().T).groupby(groups.index)
     of_each = range(groups.names.size)

@@ -151,10 +151,8 @@ class EvaluationSpecification:
         if self.protected:
             groups = Groups.by_features(annotations, annotators, self.protected)
             composition, group = groups.composition(annotations), groups.of_rows(annotations)
-            cells, n_cells = (
-                group.astype(np.int64) * n_items + annotations.item_index,
-                groups.names.size * n_items,
-            )
+            cells = group.astype(np.int64) * n_items + annotations.item_index
+            n_cells = groups.names.size * n_items
             gaps += _few(cells[group >= 0], n_cells, "cells (group, item)", self.labels_per_group_and_item)
             sizes: Any = composition["annotators"]
             empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < self.smallest_group)]

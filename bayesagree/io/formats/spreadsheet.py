@@ -36,10 +36,8 @@ def read(file: File, columns: Columns, wanted: Wanted, layout: str | None) -> tu
             "columns item, annotator and label (or rating)"
         )
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns, has = (
-        columns.guessed(table, found.notes),
-        f"{file.name} has the columns {shorten(table.columns, 20)}",
-    )
+    columns = columns.guessed(table, found.notes)
+    has = f"{file.name} has the columns {shorten(table.columns, 20)}"
     if wanted.kind is None and wanted.scale and columns.rating not in table and columns.label in table:
         columns = columns._replace(rating=columns.label)
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")

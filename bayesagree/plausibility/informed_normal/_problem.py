@@ -114,10 +114,8 @@ class NormalProblem:
             mass = sp.special.softmax(log_p + cells[:, 0] - (away[0] ** 2 + away[1] ** 2) / 2)
             drawn = cells[rng.choice(mass.size, n, p=mass)] + (rng.random((n, 2)) - 0.5) * step
             kept = cells[mass > NEGLIGIBLE]
-            lower, upper = (
-                np.maximum(lower, kept.min(axis=0) - 1.5 * step),
-                np.minimum(upper, kept.max(axis=0) + 1.5 * step),
-            )
+            lower = np.maximum(lower, kept.min(axis=0) - 1.5 * step)
+            upper = np.minimum(upper, kept.max(axis=0) + 1.5 * step)
         _, root, centre = self._marginal(drawn, sums)
         noise = np.linalg.solve(np.swapaxes(root, 1, 2), rng.standard_normal((n, root.shape[1], 1)))
         return np.column_stack([np.exp(drawn[:, 0]), drawn[:, 1], centre + noise[:, :, 0]])
