@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels
-from bayesagree.errors import InputError, one_of, shorten, warn
+from bayesagree.errors import one_of, refuse, shorten, warn
 from bayesagree.inference.blocks import category_axis
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -107,10 +107,13 @@ def shared_wins(labels: Labels) -> xr.DataArray:
 def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.DataArray:
     """Plausibilities of one known label per item, dims (item, category): 1 for it; refuses others than `categories`."""
     code = pd.Index(categories).get_indexer(pd.Index(truth))
-    if (code < 0).any():
-        item, label = truth.index[code < 0][0], truth.iloc[int((code < 0).argmax())]
+
+    def unknown(at: int) -> str:
+        item, label = truth.index[at], truth.iloc[at]
         of = "no label" if pd.isna(label) else f"the label {label!r}, which is not one of {shorten(categories)}"
-        raise InputError(f"item {item!r} has {of}; leave it out, or correct it")
+        return f"item {item!r} has {of}; leave it out, or correct it"
+
+    refuse(code < 0, unknown)
     coords = {"item": truth.index.to_numpy(), "category": categories}
     return xr.DataArray(np.eye(categories.size)[code], coords, ("item", "category"), str(truth.name or "truth"))
 

@@ -15,7 +15,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.errors import InputError, as_python, one_of, shorten, warn
+from bayesagree.errors import InputError, as_python, one_of, refuse, shorten, warn
 from bayesagree.io.doors import as_annotations
 
 
@@ -135,8 +135,7 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArr
     if bad := [item for item in requested if not isinstance(item, Hashable)]:
         raise InputError(f"items= holds {bad[0]!r}, which names no item")
     position = pd.Index(annotations.items).get_indexer(pd.Index(requested))
-    if (position < 0).any():
-        raise InputError(f"item {as_python(requested[int(np.argmax(position < 0))])!r} has no annotation")
+    refuse(position < 0, lambda k: f"item {as_python(requested[k])!r} has no annotation")
     chosen = np.zeros(annotations.items.size, np.bool_)
     chosen[position] = True
     return chosen
