@@ -97,7 +97,7 @@ def _written(template: str, data: AnyReport, **more: Any) -> str:
         MOST_FINDINGS
     )
     unknown = data.agreement[data.agreement["estimate"].isna()]
-    papers = {paper for paper in vars(wording).values() if isinstance(paper, wording.Reference)}
+    papers = set(wording.PAPERS)
     context: dict[str, Any] = {
         "data": data,
         "kind": kind,

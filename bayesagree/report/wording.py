@@ -144,3 +144,4 @@ RUBIN = Reference(
     "Rubin, 1981",
     "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.",
 )
+PAPERS = BALAYN, CHECCO, DAVIDSON, HOLM, KRIPPENDORFF, RUBIN
