@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Codes, Floats
 from bayesagree.annotations import Labels, Ratings
-from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError, positive_int, shorten
 
 
@@ -149,6 +149,26 @@ class Groups:
                 "the groups are of other annotators than the annotations; group these annotations anew"
             )
         return self.index[annotations.annotator_index]
+
+    def merged(self, least: int) -> Self:
+        """Return groups of at least `least` annotators: smaller ones are one group, named by its size; unknown stays.
+
+        Examples
+        --------
+        >>> groups = Groups(np.arange(5), np.array(["a", "b", "c"]), np.array([0, 0, 0, 1, 2], np.int32), "age")
+        >>> groups.merged(2).names.tolist()
+        ['a', 'fewer than 2 each']
+        """
+        small = (
+            (self.sizes() < positive_int(least, "least")) & (self.sizes() > 0) & ~np.isin(self.names, UNKNOWN)
+        )
+        if small.sum() < 2:
+            return self
+        kept = np.flatnonzero(~small)
+        new = np.full(self.names.size + 1, -1, np.int32)
+        new[kept], new[np.flatnonzero(small)] = np.arange(kept.size), kept.size
+        names = np.append(self.names[kept], f"fewer than {least} each")
+        return type(self)(self.annotators, names, new[self.index], self.by)
 
 
 def _bin_names(edges: Floats) -> NDArray[np.str_]:

@@ -1,8 +1,9 @@
 """Features of annotators: what stands for nothing, and ranges."""
 
+import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Annotators
+from bayesagree.annotations import Annotators, Groups
 
 
 def test_what_platforms_write_for_nothing_is_no_group():
@@ -10,6 +11,15 @@ def test_what_platforms_write_for_nothing_is_no_group():
     people = Annotators.from_table(table)
     assert people.levels("sex") == ["Female"]
     assert people.values("sex", ["a", "b", "c"]).tolist() == ["Female", "unknown", "unknown"]
+
+
+def test_small_groups_become_one_and_unknown_stays():
+    names = np.array(["a", "b", "c", "unknown"])
+    groups = Groups(np.arange(7), names, np.array([0, 0, 0, 1, 2, 3, -1], np.int32), "age")
+    merged = groups.merged(3)
+    assert dict(zip(merged.names.tolist(), merged.sizes().tolist())) == {"a": 3, "unknown": 1, "fewer than 3 each": 2}
+    assert merged.index.tolist() == [0, 0, 0, 2, 2, 1, -1]
+    assert groups.merged(1).names.tolist() == names.tolist()
 
 
 def test_ages_are_ranges_and_few_numbers_are_themselves():
