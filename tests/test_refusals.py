@@ -34,9 +34,7 @@ def of_percents():
 
 
 REFUSED = {
-    "draws: sampler of the exact engine": (lambda: ba.dirichlet(VOTES, sampler={"tune": 5}), "sampler= holds arguments of PyMC"),
-    "draws: client of nuts": (lambda: ba.dirichlet(VOTES, engine="nuts", client=1), "is for the fast engines"),
-    "draws: an engine that is none": (lambda: ba.dirichlet(VOTES, engine="no"), "engine='no' is not one of"),
+    "draws: an engine that is none": (lambda: ba.dawid_skene(VOTES, engine="no"), "engine='no' is not one of"),
     "draws: labels deeper than kept": (lambda: ba.annotation_certainty(top(), k=2), "only 1 were kept|top_labels=2"),
     "conformal: coverage of one": (lambda: ba.conformalize(VOTES, SOFT, coverage=1.0), "coverage"),
     "conformal: unknown method": (lambda: ba.conformalize(VOTES, SOFT, method="no"), "method='no' is not one of"),

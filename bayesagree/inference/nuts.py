@@ -28,7 +28,6 @@ def sample_nuts(
     tune: int | None = None,
     random_seed: Seed,
     sampler: Sampler = None,
-    recorded: list[str] | None = None,
 ) -> xr.DataTree:
     """Sample a model, quietly, on all processors; ``attrs["sampler"]`` names the program that drew.
 
@@ -43,12 +42,10 @@ def sample_nuts(
     sampler
         Further arguments of `pymc.sample`. The sampler is PyMC's own wherever it runs, so that a seed means the same
         draws everywhere; ``{"nuts_sampler": "nutpie"}`` asks for another.
-    recorded
-        Variables to keep, by default all.
     """
     import pymc as pm
 
-    chosen: dict[str, Any] = _DEFAULTS | {"cores": min(chains, n_threads()), "var_names": recorded}
+    chosen: dict[str, Any] = _DEFAULTS | {"cores": min(chains, n_threads())}
     chosen |= dict(sampler or {})
     if taken := [name for name in OURS if name in chosen]:
         raise InputError(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, positive_int
+from bayesagree.errors import positive_int
 from bayesagree.inference.blocks import (
     LOCAL,
     DrawBlock,
@@ -26,8 +26,7 @@ from bayesagree.inference.blocks import (
     check_depth,
     label_dtype,
 )
-from bayesagree.inference.convergence import warn_not_converged, worst_of_items
-from bayesagree.inference.nuts import Sampler, sample_nuts, sampler_stats
+from bayesagree.inference.convergence import warn_not_converged
 from bayesagree.inference.results import check_size, result_tree
 from bayesagree.inference.streams import Seed
 
@@ -49,9 +48,9 @@ OF_RANKINGS = "score from these rankings alone (no estimate of the score against
 
 @dataclass(frozen=True)
 class Request:
-    """How much to draw, by which engine and where: the shared arguments of all posteriors.
+    """How much to draw and where: the shared arguments of all posteriors.
 
-    Engine None is the fast one of the posterior; `numbers` is whether blocks hold the numbers that are the truth;
+    `numbers` is whether blocks hold the numbers that are the truth;
     `progress` is called with the number of items of each block that is drawn, or, where chains of ours draw all items
     at once, with the number of chains after every kept draw of theirs.
     """
@@ -59,8 +58,6 @@ class Request:
     draws: int = 1000
     chains: int = 4
     random_seed: Seed = None
-    engine: str | None = None
-    sampler: Sampler = None
     top_labels: int | None = None
     client: Any = None
     numbers: bool = False
@@ -69,12 +66,6 @@ class Request:
     def __post_init__(self) -> None:
         positive_int(self.draws, "draws")
         positive_int(self.chains, "chains")
-        if self.engine == "nuts" and self.client is not None:
-            raise InputError(
-                "client= is for the fast engines, which work block by block; not for engine='nuts'"
-            )
-        if self.engine != "nuts" and self.sampler is not None:
-            raise InputError(f"sampler= holds arguments of PyMC's sampler; not for engine={self.engine!r}")
 
     @property
     def samples(self) -> int:
@@ -138,7 +129,7 @@ class Posterior(ABC):
     takes_predictions
         Whether it learns from the predictions that `evaluate` scores.
     engine
-        Name of the fast engine; ``"exact"`` draws are independent.
+        Name of what draws; ``"exact"`` draws are independent.
     """
 
     name: ClassVar[str]
@@ -229,15 +220,7 @@ Drawer = Callable[[slice, np.random.Generator], Drawn]
 
 @dataclass(frozen=True)
 class ItemPosterior(Posterior):
-    """A posterior of independent items: it draws blocks of items, and this class keeps or streams them.
-
-    Attributes
-    ----------
-    recorded
-        Variables of `model` that NUTS keeps; None for all.
-    """
-
-    recorded: ClassVar[tuple[str, ...] | None] = None
+    """A posterior of independent items: it draws blocks of items, and this class keeps or streams them."""
 
     @abstractmethod
     def problem(self, annotations: Any) -> Any:
@@ -274,15 +257,9 @@ class ItemPosterior(Posterior):
         n_labels = annotations.categories.size
         return {"top_label": ({"rank": check_depth(request.top_labels, n_labels)}, label_dtype(n_labels))}
 
-    def from_nuts(self, sampled: xr.DataTree, problem: Any, request: Request) -> Values:
-        """Return the variables of the result from draws of `model`, all items at once."""
-        drawn = sampled["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").values
-        kept = drawn if request.top_labels is None else best_labels(drawn, request.top_labels)
-        return {request.variable: kept, **worst_of_items(drawn)}
-
     def advice(self, request: Request) -> str:
         """Return the way out where chains disagree."""
-        return f"raise draws={request.draws} or sampler={{'tune': ...}}"
+        return f"raise draws={request.draws}"
 
     def blocks(
         self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -304,8 +281,7 @@ class ItemPosterior(Posterior):
         return Stream(blocks, {}, self.diagnostics(problem, request))
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
-        """Draw a result by the fast engine or by NUTS."""
-        engine = one_of(request.engine or self.engine, "engine", (self.engine, "nuts"))
+        """Draw a result."""
         variables = self.variables(annotations, request)
         # The variables of one posterior share their shape.
         last, n_items = next(iter(variables.values()))[0], annotations.items.size
@@ -318,15 +294,7 @@ class ItemPosterior(Posterior):
         problem = self.problem(annotations)
         groups: Any = self.known(problem, request)
         named = any("category" in dims for group in groups.values() for dims, *_ in group.values())
-        sampler = ""
-        if engine == "nuts":
-            shape = {"draws": request.draws, "chains": request.chains, "random_seed": request.random_seed}
-            recorded = None if self.recorded is None else [*self.recorded]
-            sampled = sample_nuts(self.model(annotations), **shape, sampler=request.sampler, recorded=recorded)
-            values = self.from_nuts(sampled, problem, request)
-            groups["sample_stats"], sampler = sampler_stats(sampled), sampled.attrs["sampler"]
-        else:
-            values = self._fast_draws(n_items, problem, variables, request)
+        values = self._kept_draws(n_items, problem, variables, request)
         kept = {name: (("chain", "draw", "item", *last), values[name]) for name, (last, _) in variables.items()}
         groups["posterior"] = groups.get("posterior", {}) | kept
         if "r_hat" in values:
@@ -345,13 +313,12 @@ class ItemPosterior(Posterior):
             groups,
             coords | self.coords(problem),
             model=self.name,
-            engine=engine,
-            sampler=sampler,
+            engine=self.engine,
             random_seed=request.random_seed,
             settings=self.settings(annotations),
         )
 
-    def _fast_draws(
+    def _kept_draws(
         self, n_items: int, problem: Any, variables: Kinds, request: Request
     ) -> dict[str, NDArray[Any]]:
         """Return the variables, shape (chain, draw, item, ...), and R-hat and ESS of items where chains made them."""

@@ -1,16 +1,13 @@
 """Posteriors of ratings: a mean and a variance of each item, the truth as a number or as a side of a threshold."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import LOCAL, DrawBlock, Schedule, Stream
-from bayesagree.inference.convergence import worst_of_items
-from bayesagree.inference.posterior import Drawn, ItemPosterior, Kinds, Request, Values
+from bayesagree.inference.posterior import Drawn, ItemPosterior, Kinds, Request
 from bayesagree.inference.top_labels import number_block
 
 VARIABLES = ("mean", "variance")
@@ -53,8 +50,3 @@ class RatingPosterior(ItemPosterior):
             )
 
         return Stream(schedule.draw(draw, annotations.items.size, request.random_seed))
-
-    def from_nuts(self, sampled: xr.DataTree, problem: Any, request: Request) -> Values:
-        """Read mean and variance from PyMC's draws."""
-        drawn = {name: np.asarray(sampled["posterior"][name]) for name in VARIABLES}
-        return drawn | worst_of_items(np.stack([*drawn.values()], axis=-1))

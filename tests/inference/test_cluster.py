@@ -115,8 +115,6 @@ def test_errors_of_the_worker_arrive(client):
         evaluate(labels, models, client=client, random_seed=1, progress=_refuse)
     with pytest.raises(InputError, match=r"client='tcp://here' is not a Dask client: install the extra scale"):
         evaluate(labels, models, client="tcp://here", random_seed=1)
-    with pytest.raises(InputError, match="not for engine='nuts'"):
-        dirichlet(labels, engine="nuts", client=client)
 
 
 def test_draws_as_dask_arrays(client, crowd):

@@ -6,6 +6,8 @@ import pytest
 from _errors_of_draws import assert_mean, assert_same_mean
 
 from bayesagree import InputError, Predictions, Ratings, evaluate, informed_normal
+from bayesagree.inference.nuts import sample_nuts
+from bayesagree.plausibility.informed_normal.posterior import InformedNormal
 from bayesagree.plausibility.registry import default_posterior
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -68,7 +70,8 @@ def test_evaluate_learns_levels_by_default():
 def test_nuts_is_the_same_posterior():
     case = given([[1, 2, 2, 5], [3, 3, 4], [2, 1, 1], [4, 5]], [2.0, 3.5, 1.0, 4.0], (1, 5))
     exact = informed_normal(*case, draws=4000, random_seed=1)
-    nuts = informed_normal(*case, draws=1500, chains=2, random_seed=2, engine="nuts", sampler={"target_accept": 0.95})
+    model = InformedNormal(predictions=case[1]).model(case[0])
+    nuts = sample_nuts(model, draws=1500, chains=2, random_seed=2, sampler={"target_accept": 0.95})
     assert_same_mean(exact, nuts, "mean")
     assert_same_mean(exact, nuts, "variance")
 

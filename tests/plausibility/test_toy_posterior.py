@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, annotation_certainty, dirichlet, evaluate
+from bayesagree.inference.nuts import sample_nuts
 from bayesagree.inference.posterior import Drawn, ItemPosterior, Request
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, PosteriorRecord
@@ -92,5 +93,5 @@ def test_it_is_evaluated_and_reported_by_name(registered):
 @pytest.mark.nuts
 def test_its_model_is_sampled():
     one = Labels.from_counts([[3, 1]], labels=["no", "yes"])
-    tree = BetaBinomial().draw(one, Request(500, 2, 1, engine="nuts"))
+    tree = sample_nuts(BetaBinomial().model(one), draws=500, chains=2, random_seed=1)
     assert float(tree["posterior"]["plausibility"][..., 0].mean()) == pytest.approx(3.5 / 5, abs=0.03)

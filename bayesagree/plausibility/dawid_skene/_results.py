@@ -134,15 +134,15 @@ def chains_tree(
     return tree
 
 
-def estimate_tree(fit: EMResult, labels: Labels, random_seed: Any, settings: Mapping[str, Any]) -> xr.DataTree:
+def estimate_tree(fit: EMResult, labels: Labels, settings: Mapping[str, Any]) -> xr.DataTree:
     """Return a point estimate as the result of `dawid_skene`: one chain of one draw."""
     if not fit.converged:
         warn(f"EM did not converge in {fit.log_likelihood.size} iterations; draw with engine='gibbs'")
     drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": fit.confusion}
     drawn["accuracy"] = np.nansum(np.diagonal(drawn["confusion"], axis1=1, axis2=2) * fit.prevalence, axis=1)
     drawn = {name: one[None, None] for name, one in drawn.items()}
-    climb, how = {"log_likelihood": (("iteration",), fit.log_likelihood)}, {"random_seed": random_seed}
-    return _tree(labels, drawn, fit.label_probability, climb, {}, {}, engine="em", settings=settings, **how)
+    climb, how = {"log_likelihood": (("iteration",), fit.log_likelihood)}, {"engine": "em", "random_seed": None}
+    return _tree(labels, drawn, fit.label_probability, climb, {}, {}, settings=settings, **how)
 
 
 def _tree(

@@ -104,28 +104,9 @@ class DawidSkene(Posterior):
     exchangeable = False
 
     def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
-        """Draw by Gibbs sampling, or climb to one point estimate."""
-        engine = one_of(request.engine or "gibbs", "engine", ("gibbs", "em"))
-        one_of(self.variant, "variant", (*SAMPLERS, "auto"))
-        check(annotations, self.variant)
-        check_result(annotations, request, confusion=self.confusion and engine == "gibbs")
-        known = gold_codes(self.gold, annotations.items, annotations.categories)
-        crowd = Crowd.of_labels(annotations, known)
-        settings: dict[str, Any] = {
-            "variant": self.variant,
-            "prior": None if self.prior is None else asdict(self.prior),
-            "n_gold": int((known >= 0).sum()),
-        }
-        if engine == "gibbs":
-            return self._chains(annotations, crowd, request, settings)
-        variant = settings["variant"] = "full" if self.variant == "auto" else self.variant
-        if variant not in EM_VARIANTS:
-            raise InputError(f"variant={variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
-        fit = dawid_skene_em(crowd, variant=variant, prior=self.prior)
-        return estimate_tree(fit, annotations, request.random_seed, settings)
-
-    def _chains(self, labels: Labels, crowd: Crowd, request: Request, settings: dict[str, Any]) -> xr.DataTree:
-        """Draw from the variant; with "auto" from each of the average as often as it weighs."""
+        """Draw by Gibbs sampling from the variant; with "auto" from each of the average as often as it weighs."""
+        labels, (crowd, settings) = annotations, self._given(annotations)
+        check_result(labels, request, confusion=self.confusion)
         averaged, weight = {self.variant: (self.variant, self.prior or DawidSkenePrior())}, {self.variant: 1.0}
         if self.variant == "auto":
             averaged = candidates(crowd.n_labels, self.prior, ordered=bool(labels.ordered))
@@ -155,6 +136,22 @@ class DawidSkene(Posterior):
                 own = self.prior if prior is not ACCURATE else prior
                 settings |= {"variant": variant, "prior": own and asdict(own), "tune": tune, "thin": thin}
         return chains_tree(labels, draws, parts, request.random_seed, settings)
+
+    def estimate(self, labels: Labels) -> xr.DataTree:
+        """Climb to one point estimate."""
+        crowd, settings = self._given(labels)
+        variant = settings["variant"] = "full" if self.variant == "auto" else self.variant
+        if variant not in EM_VARIANTS:
+            raise InputError(f"variant={variant!r} has no EM; use {shorten(EM_VARIANTS)} or engine='gibbs'")
+        return estimate_tree(dawid_skene_em(crowd, variant=variant, prior=self.prior), labels, settings)
+
+    def _given(self, labels: Labels) -> tuple[Crowd, dict[str, Any]]:
+        """Return the labels as engines read them, and the settings of a result."""
+        check(labels, one_of(self.variant, "variant", (*SAMPLERS, "auto")))
+        known = gold_codes(self.gold, labels.items, labels.categories)
+        prior = None if self.prior is None else asdict(self.prior)
+        settings = {"variant": self.variant, "prior": prior, "n_gold": int((known >= 0).sum())}
+        return Crowd.of_labels(labels, known), settings
 
     def blocks(
         self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
@@ -301,5 +298,7 @@ def dawid_skene(
     {'chain': 2, 'draw': 200, 'annotator': 3, 'category': 2, 'observed_category': 2}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, engine, top_labels=top_labels, progress=progress)
-    return DawidSkene(variant, prior, gold, tune, thin, confusion=confusion).draw(labels, request)
+    specification = DawidSkene(variant, prior, gold, tune, thin, confusion=confusion)
+    if one_of(engine, "engine", ("gibbs", "em")) == "em":
+        return specification.estimate(labels)
+    return specification.draw(labels, Request(draws, chains, random_seed, top_labels, progress=progress))

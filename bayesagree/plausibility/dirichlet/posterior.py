@@ -13,7 +13,7 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -21,7 +21,6 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import positive
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
@@ -79,8 +78,6 @@ def dirichlet(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
 ) -> xr.DataTree:
@@ -102,9 +99,6 @@ def dirichlet(
         Number of independent draws, chains x draws in all.
     random_seed
         Same seed, same draws, on any number of threads.
-    engine
-        ``"exact"`` draws independently; ``"nuts"`` samples ``Dirichlet(...).model(labels)``, the
-        PyMC model.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
     client
@@ -138,5 +132,5 @@ def dirichlet(
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
+    request = Request(draws, chains, random_seed, top_labels, client)
     return Dirichlet(reliability, prior).draw(labels, request)

@@ -219,5 +219,5 @@ def group_dirichlet(
     {'chain': 4, 'draw': 200, 'item': 30, 'group': 2, 'category': 2}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, "gibbs", top_labels=top_labels)
+    request = Request(draws, chains, random_seed, top_labels)
     return GroupDirichlet(groups, prior).draw(labels, request)

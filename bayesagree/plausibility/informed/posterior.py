@@ -19,7 +19,7 @@ Source: Minka (2000) for the likelihood, Angelopoulos et al. (2023) for predicti
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -30,7 +30,6 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Groups, Posterior, Request, Scores, Truths
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -168,8 +167,6 @@ def informed_dirichlet(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["slices", "nuts"] = "slices",
-    sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
     progress: Callable[[int], None] | None = None,
@@ -203,11 +200,6 @@ def informed_dirichlet(
         parameters.
     random_seed
         Same seed, same draws, on any number of threads.
-    engine
-        ``"slices"`` draws the parameters on elliptical slices, learnt from 24,000 / K annotated items at most, and
-        everything else exactly; ``"nuts"`` samples ``InformedDirichlet(...).model(labels)``, the PyMC model.
-    sampler
-        Arguments of PyMC's sampler, for ``engine="nuts"``.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
     client
@@ -260,5 +252,5 @@ def informed_dirichlet(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels)
-    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client, progress=progress)
+    request = Request(draws, chains, random_seed, top_labels, client, progress=progress)
     return InformedDirichlet(predictions, exclude, prior, form=form).draw(labels, request)

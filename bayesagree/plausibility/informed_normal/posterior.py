@@ -26,7 +26,6 @@ import xarray as xr
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, warn
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
@@ -118,8 +117,6 @@ def informed_normal(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
     client: Any = None,
 ) -> xr.DataTree:
     """Estimate each item's mean over many annotators from ratings and predicted numbers.
@@ -140,7 +137,7 @@ def informed_normal(
         ``"shift"``: annotators rate high or low, and with care or without; their levels and scatters are learnt, and
         the means are what these annotators give together, each counting the same. By default where two annotators or
         more are known by five ratings or more each; None takes all ratings of an item as alike.
-    draws, chains, random_seed, engine, sampler, client
+    draws, chains, random_seed, client
         As in `dirichlet`.
 
     Returns
@@ -188,8 +185,5 @@ def informed_normal(
     predictions = as_predictions(predictions, ratings)
     specification = InformedNormal(None, predictions, exclude, annotator_effects)
     return specification.draw(
-        ratings,
-        Request(
-            draws=draws, chains=chains, random_seed=random_seed, engine=engine, sampler=sampler, client=client
-        ),
+        ratings, Request(draws=draws, chains=chains, random_seed=random_seed, client=client)
     )

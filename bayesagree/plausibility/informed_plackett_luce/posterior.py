@@ -196,5 +196,5 @@ def informed_plackett_luce(
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
     specification = InformedPlackettLuce(as_predictions(predictions), exclude, shape, tune)
-    request = Request(draws, chains, random_seed, None, None, top_labels, client, progress=progress)
+    request = Request(draws, chains, random_seed, top_labels, client, progress=progress)
     return specification.draw(rankings, request)

@@ -194,8 +194,6 @@ class Levels:
 
     def known(self, request: Request) -> Groups:
         """Return levels and scatters of annotators in units of the scale, and the parameters with R-hat and ESS."""
-        if request.engine == "nuts":
-            return {}
         found = self.draw(request)
         width, pick, n = self.ratings.scale[1] - self.ratings.scale[0], _picks(found, request), self.named.size
         every = np.column_stack([found.sd, found.coefficient])

@@ -12,14 +12,13 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
@@ -123,8 +122,6 @@ def normal_inverse_gamma(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
     client: Any = None,
 ) -> xr.DataTree:
     """Draw the mean and variance of each item's ratings from their posterior.
@@ -141,7 +138,7 @@ def normal_inverse_gamma(
         ``"shift"``: annotators rate high or low, with care or without, and means are what all of them give together,
         each counting the same: another model, the crossed linear mixed model of module `levels`, in which items share
         one prior and one variance.
-    draws, chains, random_seed, engine, client
+    draws, chains, random_seed, client
         As in `dirichlet`.
 
     Returns
@@ -171,7 +168,7 @@ def normal_inverse_gamma(
     [0.861905]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    request = Request(draws, chains, random_seed, engine, sampler, client=client)
+    request = Request(draws, chains, random_seed, client=client)
     specification = NormalInverseGamma(
         reliability=reliability, prior=prior, annotator_effects=annotator_effects
     )

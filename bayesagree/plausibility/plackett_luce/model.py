@@ -1,12 +1,10 @@
-"""The Plackett-Luce posterior as a PyMC model, and its NUTS draws in the form of the Gibbs sampler's."""
+"""The Plackett-Luce posterior as a PyMC model."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
-from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive
 from bayesagree.inference.open_model import part
@@ -125,12 +123,3 @@ def races_model(
         pm.Data("named", problem.named, dims=("item", "category"))
         pm.Data(UNNAMED_SHAPE, problem.split)
     return model
-
-
-def read_shares(sampled: xr.DataTree, problem: Problem) -> Floats:
-    """Return shares of the slots from draws of the model, shape (chain, draw, slot)."""
-    drawn = sampled["posterior"]["worth"].transpose("chain", "draw", "slot").values
-    worth = np.zeros((*drawn.shape[:2], problem.shape.size))
-    worth[:, :, problem.shape > 0] = drawn
-    total = np.add.reduceat(worth, problem.races.slot_start[:-1], axis=2)
-    return worth / total[:, :, problem.races.item]

@@ -16,7 +16,7 @@ in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranke
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -24,13 +24,11 @@ import xarray as xr
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import as_python, positive_int, warn
-from bayesagree.inference.blocks import by_chain
-from bayesagree.inference.nuts import Sampler
-from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request, Values
-from bayesagree.inference.streams import Seed, block_generators
+from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, worth_shape
-from bayesagree.plausibility.plackett_luce.model import plackett_luce_model, read_shares
+from bayesagree.plausibility.plackett_luce.model import plackett_luce_model
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -52,7 +50,6 @@ class PlackettLuce(ItemPosterior):
     name = "plackett_luce"
     target = OF_RANKINGS
     engine = "gibbs"
-    recorded = ("worth",)
 
     def __post_init__(self) -> None:
         for name in ("tune", "thin"):
@@ -86,14 +83,6 @@ class PlackettLuce(ItemPosterior):
 
         return draw
 
-    def from_nuts(self, sampled: xr.DataTree, problem: Problem, request: Request) -> Values:
-        """Read plausibilities or best labels from PyMC's draws of the worths."""
-        theta, everything = read_shares(sampled, problem), slice(0, problem.n_items)
-        (rng,) = block_generators(request.random_seed, 1)
-        values = problem.reduce(everything, theta, request.top_labels, rng)
-        worst = problem.diagnostics(everything, theta)
-        return {request.variable: by_chain(values, request.chains), "r_hat": worst[:, 0], "ess": worst[:, 1]}
-
     def known(self, problem: Problem, request: Request) -> Groups:
         """Return whether anybody named each label."""
         return {"constant_data": {"named": (("item", "category"), problem.named[:, :-1])}}
@@ -114,8 +103,6 @@ def plackett_luce(
     tune: int = 200,
     thin: int = 1,
     random_seed: Seed = None,
-    engine: Literal["gibbs", "nuts"] = "gibbs",
-    sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
     progress: Callable[[int], None] | None = None,
@@ -141,12 +128,9 @@ def plackett_luce(
     draws, chains
         Draws kept per chain, and number of chains.
     tune, thin
-        Sweeps discarded at the start of a chain, and sweeps per draw kept. ``engine="nuts"`` ignores `thin`.
+        Sweeps discarded at the start of a chain, and sweeps per draw kept.
     random_seed
         Same seed, same draws, on any number of threads.
-    engine
-        ``"gibbs"`` is exact and fast; ``"nuts"`` samples ``PlackettLuce(...).model(rankings)``,
-        the PyMC model of the same posterior.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
     client
@@ -190,7 +174,7 @@ def plackett_luce(
     [[0.5, 0.3, 0.2, 0.1]]
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
-    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client, progress=progress)
+    request = Request(draws, chains, random_seed, top_labels, client, progress=progress)
     return PlackettLuce(reliability, shape, unranked, tune, thin).draw(rankings, request)
 
 

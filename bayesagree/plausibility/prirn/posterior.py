@@ -10,13 +10,12 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Rankings
-from bayesagree.inference.nuts import Sampler
 from bayesagree.inference.posterior import OF_RANKINGS, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
@@ -56,8 +55,6 @@ def prirn(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    engine: Literal["exact", "nuts"] = "exact",
-    sampler: Sampler = None,
     top_labels: int | None = None,
     client: Any = None,
 ) -> xr.DataTree:
@@ -74,7 +71,7 @@ def prirn(
         Shape of every label before any annotation, 0.01 by default as in the released code.
     ties
         As in `irn`.
-    draws, chains, random_seed, engine, top_labels, client
+    draws, chains, random_seed, top_labels, client
         As in `dirichlet`.
 
     Returns
@@ -90,5 +87,5 @@ def prirn(
     [[0.01, 20.01, 10.01]]
     """
     rankings = as_annotations(rankings, (Rankings,), "rankings")
-    request = Request(draws, chains, random_seed, engine, sampler, top_labels, client)
+    request = Request(draws, chains, random_seed, top_labels, client)
     return PrIRN(reliability, prior, ties).draw(rankings, request)

@@ -10,8 +10,10 @@ from scipy.stats import dirichlet_multinomial, kstest, norm
 
 from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.nuts import sample_nuts
 from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, draw_ordered, place_weights
+from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 RNG = np.random.default_rng(1)
 COUNTS = np.array([[3, 1, 0, 0], [0, 0, 2, 1], [1, 0, 0, 2], [0, 4, 0, 0]])
@@ -107,7 +109,7 @@ def test_pymc_is_the_same_posterior():
     _, labels, models = simulated(rng, items=30)
     fast = informed_dirichlet(labels, models, draws=2000, chains=2, random_seed=1)
     how = {"tune": 1000, "target_accept": 0.95}
-    nuts = informed_dirichlet(labels, models, draws=1000, chains=2, random_seed=1, engine="nuts", sampler=how)
+    nuts = sample_nuts(InformedDirichlet(models).model(labels), draws=1000, chains=2, random_seed=1, sampler=how)
     one, other = (t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (fast, nuts))
     assert np.abs(one - other).max() < 0.06
     assert np.abs(one - other).mean() < 0.015

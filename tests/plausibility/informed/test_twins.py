@@ -8,6 +8,8 @@ from _paths import ROOT
 
 from bayesagree import Labels, Predictions, informed_dirichlet, score
 from bayesagree.datasets.simulate import labelled_test_set
+from bayesagree.inference.nuts import sample_nuts
+from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
 
@@ -36,7 +38,7 @@ def test_nuts_is_the_same_posterior():
     data = labelled_test_set(n_items=60, per_item=4, n_labels=3, spread=0.5, noise=(1.5,), random_seed=4)
     asked = {"draws": 1000, "chains": 4, "random_seed": 1}
     sampler = {"tune": 1000, "target_accept": 0.95}
-    nuts = informed_dirichlet(data.labels, data.predictions, engine="nuts", sampler=sampler, **asked)
+    nuts = sample_nuts(InformedDirichlet(data.predictions).model(data.labels), sampler=sampler, **asked)
     fast = informed_dirichlet(data.labels, data.predictions, **asked)
     means = [t["posterior"]["plausibility"].mean(("chain", "draw")).values for t in (nuts, fast)]
     assert np.abs(means[0] - means[1]).max() < 0.06
