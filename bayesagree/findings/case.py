@@ -14,6 +14,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.comparisons.posterior import davidson
+from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed
 
 # Chance with which a test set without defects has any finding that is inferred.
@@ -22,34 +23,46 @@ CHANCE = 0.05
 ENOUGH, FIFTHS = 20, (0.2, 0.4, 0.6, 0.8)
 
 
-class Lacking(Exception):
-    """What a check needs and the test set does not have."""
-
-
 def need(there: Any, what: str) -> None:
     """Refuse a test set that lacks what a check needs."""
     if not there:
-        raise Lacking(what)
+        raise InputError(what)
 
 
 class Finding(NamedTuple):
-    """What one check says, in the words of `sentences`; nothing, where it names nothing.
+    """What one check says; nothing, where it names nothing.
 
-    `where`: items, annotators, models or labels. `values`: what its sentence is filled in with. `chance`: with which a
-    test set without this defect shows as much, all that the check looked at together; None of what is counted and not
-    inferred. `severity`: where it is not the usual one of the check.
+    `where`: items, annotators, models or labels. `said`: one sentence. `chance`: with which a test set without this
+    defect shows as much, all that the check looked at together; None of what is counted and not inferred. `severity`:
+    where it is not the usual one of the check.
     """
 
     where: Sequence[Any]
-    values: Sequence[Any] = ()
+    said: str = ""
     chance: float | None = None
     severity: str | None = None
 
 
-def surest(names: Any, chance: Floats, values: Callable[[int], Sequence[Any]]) -> Finding:
+class Check(NamedTuple):
+    """A check: usual severity (critical, warning, note), what to do with calls by name, and what looks for it."""
+
+    severity: str
+    what_to_do: str
+    look: "Callable[[Case], Finding]"
+
+
+class Checks(dict[str, Check]):
+    """Checks by name, those of most worth first."""
+
+    def add(self, severity: str, what_to_do: str) -> Callable[..., Any]:
+        """Add the function that stands below."""
+        return lambda look: self.update({look.__name__: Check(severity, what_to_do, look)}) or look
+
+
+def surest(names: Any, chance: Floats, say: Callable[[int], str]) -> Finding:
     """Return a finding about those of whom it is sure, the surest first, with what is said of the first."""
     order = np.argsort(chance, kind="stable")[: (chance < CHANCE).sum()].tolist()
-    return Finding([names[k] for k in order], values(order[0]) if order else (), float(chance.min(initial=1.0)))
+    return Finding([names[k] for k in order], say(order[0]) if order else "", float(chance.min(initial=1.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +93,7 @@ class Case:
     def models(self) -> Predictions:
         """The predictions, of labels in the order of the annotations, where there are some."""
         if self.predictions is None:
-            raise Lacking("predictions of models")
+            raise InputError("predictions of models")
         if not isinstance(self.annotations, Labels):
             return self.predictions
         return self.predictions.aligned(self.annotations.items, self.annotations.categories)
@@ -131,23 +144,6 @@ class Case:
         need(rest.any(), "items with two answers")
         same = table(item, self.code)[item, self.code] - 1
         return np.where(rest > 0, np.heaviside(same - rest / 2, 0.5), np.nan)
-
-    @cached_property
-    def told(self) -> Floats:
-        """Number of answers of each annotator that others of the item can be compared with."""
-        return np.bincount(self.who, ~np.isnan(self.agrees), len(self.given))
-
-    @cached_property
-    def by_chance(self) -> Floats:
-        """Share of the answers of all that are those which each annotator gives, by his habits."""
-        mine = self.given / np.maximum(self.given.sum(axis=1, keepdims=True), 1)
-        return np.minimum(mine @ self.given.sum(axis=0) / self.given.sum(), 0.98)
-
-    @cached_property
-    def kappa(self) -> Floats:
-        """Agreement of each annotator with most others, beyond chance."""
-        agreed = np.bincount(self.who, np.nan_to_num(self.agrees), len(self.given)) / np.maximum(self.told, 1)
-        return (agreed - self.by_chance) / (1 - self.by_chance)
 
     @cached_property
     def given(self) -> Floats:

@@ -9,7 +9,7 @@ import scipy as sp
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare
 from bayesagree.evaluation.scoring import evaluate
-from bayesagree.findings.case import Case, Finding, interval, need, share, surest
+from bayesagree.findings.case import Case, Checks, Finding, interval, need, share, surest
 from bayesagree.plausibility.independence import SURE, UNSURE, independence
 
 # Share of items without prediction that is critical; annotators of a group that is compared; names in a sentence.
@@ -17,7 +17,10 @@ MANY, GROUP, NAMED = 0.05, 5, 5
 # Kappa with the votes below which a model is useless; error of stated probabilities that counts.
 USELESS, MARGIN = 0.2, 0.05
 
+CHECKS = Checks()
 
+
+@CHECKS.add("critical", "ask what they were trained on, and leave them out of the predictions")
 def knows_votes(case: Case) -> Finding:
     """Models that know the votes they are scored against."""
     found = independence(case.annotations, case.models)
@@ -30,41 +33,41 @@ def knows_votes(case: Case) -> Finding:
     same = [f"; {m} is annotator {a}" for m, a in zip(found.models, found.annotator) if a is not None]
     most = max(np.max(over, initial=0, where=found.dependent), 4 * bool(same))
     chance = float(sp.stats.norm.sf(most)) * over.size
-    return Finding(who, (shorten(who), most, "".join(same[:NAMED])), chance)
+    fit = f"they fit them up to {most:.1f} standard deviations better than an independent model"
+    return Finding(who, f"{shorten(who)} know the votes: {fit}{''.join(same[:NAMED])}", chance)
 
 
+@CHECKS.add("warning", "predict them, or score the items that every model predicts: {skip}")
 def missing(case: Case) -> Finding:
     """Items that a model predicts nothing for."""
     items, models = case.every_item, case.models
     lacks = models.lacking().sum(axis=1) + items.size - models.items.size
-    values = models.models[lacks.argmax()].item(), share(lacks.max(), items.size)
+    worst, part = models.models[lacks.argmax()].item(), share(lacks.max(), items.size)
     severity = "critical" if lacks.max() > MANY * items.size else None
-    return Finding(models.models[lacks > 0].tolist(), values, severity=severity)
+    said = f"{worst!r} predicts nothing for {part} of the items"
+    return Finding(models.models[lacks > 0].tolist(), said, severity=severity)
 
 
-def unseparated(case: Case) -> Finding:
-    """Models that nothing separates from the best."""
-    how = {"plausibility": "dirichlet", "missing": "skip", "random_seed": case.random_seed}
-    table: Any = compare(evaluate(case.labels, case.models, **how))
-    best, first = table.iloc[0], table.index[table["tier"] == 1].tolist()
-    accuracy = interval(best["score"], best["lower"], best["upper"])
-    return Finding(first if len(first) > 1 else [], (len(first), len(table), first[0], accuracy))
-
-
-def all_err(case: Case) -> Finding:
-    """Items on which all models err alike: the label is wrong, or the item is hard."""
+@CHECKS.add(
+    "warning", "check that its items and labels are those of the votes; its accuracy is that of a common label"
+)
+def base_rate(case: Case) -> Finding:
+    """Models that match the votes no better than their habits do by chance."""
     hard, counts = case.models.hard_labels(), case.labels.counts()
-    need(len(hard) > 1, "two models")
-    lead = counts.max(axis=1) - counts[np.arange(len(counts)), hard[0]]
-    missed = (hard == hard[0]).all(axis=0) & (hard[0] >= 0) & (lead > 0)
-    # Odds of a right answer for a wrong one, of each model and of a vote.
-    right = np.append((hard == counts.argmax(axis=1)).mean(axis=1), counts.max(axis=1).sum() / counts.sum())
-    *models, vote = sp.special.logit(right.clip(0.01, 0.99)) + np.log(counts.shape[1] - 1)
-    wrong = np.where(missed, sp.special.expit(sum(models) - lead * vote), -1.0)
-    where = case.labels.items[np.argsort(-wrong, kind="stable")[: missed.sum()]].tolist()
-    return Finding(where, (len(hard), share(missed.sum(), len(counts)), (wrong > 0.5).sum()))
+    counts, hard = counts[some := counts.sum(axis=1) > 0], hard[:, some]
+    hit, chance = _share(counts, hard), (counts.sum(axis=0) / counts.sum())[hard].mean(axis=1)
+    kappa, error = (hit.mean(axis=1) - chance, sp.stats.sem(hit, axis=1) + 1e-9) / (1 - chance)
+    names, half = case.models.models.tolist(), 1.96 * error
+    p = sp.stats.norm.cdf((kappa - USELESS) / error) * len(names)
+
+    def say(k: int) -> str:
+        found = interval(kappa[k], kappa[k] - half[k], kappa[k] + half[k])
+        return f"{names[k]!r} matches the votes hardly better than chance: kappa {found}"
+
+    return surest(names, p, say)
 
 
+@CHECKS.add("warning", "score the models for each group: {groups}")
 def served_badly(case: Case) -> Finding:
     """Groups of annotators whom a model serves badly.
 
@@ -88,29 +91,32 @@ def served_badly(case: Case) -> Finding:
     mean, error, n = pd.concat(parts).to_numpy().T
     upper = mean + sp.stats.t.ppf(0.975, n - 1) * error
     chance = sp.stats.t.cdf(mean / error, n - 1) * len(groups)
-    return surest(groups, chance, lambda k: (groups[k], -upper[k]))
+    said = "the model gives their answers less often than those of all"
+    return surest(groups, chance, lambda k: f"{groups[k]}: {said}, by {-upper[k]:.2f} or more")
 
 
-def base_rate(case: Case) -> Finding:
-    """Models that match the votes no better than their habits do by chance."""
-    hard, counts = case.models.hard_labels(), case.labels.counts()
-    counts, hard = counts[some := counts.sum(axis=1) > 0], hard[:, some]
-    hit, chance = _share(counts, hard), (counts.sum(axis=0) / counts.sum())[hard].mean(axis=1)
-    kappa, error = (hit.mean(axis=1) - chance, sp.stats.sem(hit, axis=1) + 1e-9) / (1 - chance)
-    names, half = case.models.models.tolist(), 1.96 * error
-    p = sp.stats.norm.cdf((kappa - USELESS) / error) * len(names)
-    return surest(names, p, lambda k: (names[k], interval(kappa[k], kappa[k] - half[k], kappa[k] + half[k])))
+@CHECKS.add("note", "call none of them the best; how many items and votes would tell them apart: {plan}")
+def unseparated(case: Case) -> Finding:
+    """Models that nothing separates from the best."""
+    how = {"plausibility": "dirichlet", "missing": "skip", "random_seed": case.random_seed}
+    table: Any = compare(evaluate(case.labels, case.models, **how))
+    best, first = table.iloc[0], table.index[table["tier"] == 1].tolist()
+    accuracy = interval(best["score"], best["lower"], best["upper"])
+    said = f"nothing separates {len(first)} of {len(table)} models from each other"
+    return Finding(first if len(first) > 1 else [], f"{said}; the best, {first[0]!r}, has accuracy {accuracy}")
 
 
+@CHECKS.add("note", "only their order counts")
 def no_probabilities(case: Case) -> Finding:
     """Scores that are no probabilities."""
     scores: Any = case.models.scores
     need(scores is not None, "scores of models")
     wrong = (np.abs(scores.sum(axis=2) - 1) > 0.01).any(axis=1) | (scores < 0).any(axis=(1, 2))
     who = case.models.models[wrong].tolist()
-    return Finding(who, (shorten(who),))
+    return Finding(who, f"scores of {shorten(who)} are no probabilities")
 
 
+@CHECKS.add("note", "calibrate them on other items before models are compared by log loss or Brier score")
 def uncalibrated(case: Case) -> Finding:
     """Probabilities that are not calibrated.
 
@@ -126,7 +132,9 @@ def uncalibrated(case: Case) -> Finding:
     high = over.mean(axis=1) > under.mean(axis=1)
     gap = np.where(high, over.T, under.T)
     p = sp.stats.norm.sf((gap.mean(axis=0) - MARGIN) / (sp.stats.sem(gap) + 1e-9)) * len(names)
-    return surest(names, p, lambda k: (names[k], "too high" if high[k] else "too low", gap[:, k].mean()))
+    side = np.where(high, "too high", "too low")
+    said = "the probabilities that {!r} states are {}, by {:.2f}"
+    return surest(names, p, lambda k: said.format(names[k], side[k], gap[:, k].mean()))
 
 
 def _share(counts: Any, label: Any) -> Any:
@@ -134,5 +142,18 @@ def _share(counts: Any, label: Any) -> Any:
     return counts[np.arange(len(counts)), label] / counts.sum(axis=1)
 
 
-# The checks, those of most worth first.
-CHECKS = [knows_votes, missing, base_rate, served_badly, unseparated, no_probabilities, uncalibrated, all_err]
+@CHECKS.add("note", "read these items, the first ones first: their label is wrong, or they are hard")
+def all_err(case: Case) -> Finding:
+    """Items on which all models err alike: the label is wrong, or the item is hard."""
+    hard, counts = case.models.hard_labels(), case.labels.counts()
+    need(len(hard) > 1, "two models")
+    lead = counts.max(axis=1) - counts[np.arange(len(counts)), hard[0]]
+    missed = (hard == hard[0]).all(axis=0) & (hard[0] >= 0) & (lead > 0)
+    # Odds of a right answer for a wrong one, of each model and of a vote.
+    right = np.append((hard == counts.argmax(axis=1)).mean(axis=1), counts.max(axis=1).sum() / counts.sum())
+    *models, vote = sp.special.logit(right.clip(0.01, 0.99)) + np.log(counts.shape[1] - 1)
+    wrong = np.where(missed, sp.special.expit(sum(models) - lead * vote), -1.0)
+    where = case.labels.items[np.argsort(-wrong, kind="stable")[: missed.sum()]].tolist()
+    part = f"the majority of {share(missed.sum(), len(counts))} of the items"
+    said = f"all {len(hard)} models give the same label against {part}; if models err independently"
+    return Finding(where, f"{said}, {(wrong > 0.5).sum()} of these labels are likely wrong")

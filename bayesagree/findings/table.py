@@ -10,12 +10,27 @@ from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
 from bayesagree.errors import InputError, of_commands, shorten
 from bayesagree.findings import of_annotations, of_models
-from bayesagree.findings.case import CHANCE, Case, Finding, Lacking
-from bayesagree.findings.sentences import CALLS, WORDS
+from bayesagree.findings.case import CHANCE, Case, Finding
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions
 
 SEVERITIES = ["critical", "warning", "note", "none", "not run"]
+# Each call in Python, and on the command line.
+CALLS = {
+    "weigh": ("ba.dawid_skene(labels)", "bayesagree annotators LABELS"),
+    "score": ("ba.evaluate(labels, predictions)", "bayesagree evaluate LABELS PREDICTIONS"),
+    "next": ("ba.annotate_next(labels)", "bayesagree next LABELS"),
+    "plan": ("ba.plan(labels, predictions)", "bayesagree plan LABELS PREDICTIONS"),
+    "groups": (
+        "ba.group_posterior(...)",
+        "bayesagree subjective LABELS PREDICTIONS --annotators PEOPLE --group AGE",
+    ),
+    "strengths": ('ba.davidson(..., order="annotator")', "bayesagree preferences LABELS --order annotator"),
+    "skip": ('ba.evaluate(..., missing="skip")', "bayesagree evaluate LABELS PREDICTIONS --missing skip"),
+    "merge": ("read_annotations(..., merge_similar=True)", "--merge-similar"),
+    "no_answer": ("na_values=[...]", "--missing-labels"),
+    "agreement": ("ba.agreement_table(labels)", "bayesagree agreement LABELS"),
+}
 
 
 def audit(
@@ -91,27 +106,27 @@ def audit(
         gold = known[known.index.isin(given.items)]
     time = pd.DataFrame() if time is None else time
     case = Case(given, items, models, as_annotators(people), gold, time, random_seed, texts, games)
-    said, rows, where = {}, {}, {}
-    for check in (*of_annotations.CHECKS, *of_models.CHECKS):
-        name, about = check.__name__, (check.__doc__ or "").splitlines()[0].rstrip(".")
+    checks, said, rows, where = of_annotations.CHECKS | of_models.CHECKS, {}, {}, {}
+    for name, check in checks.items():
+        about = (check.look.__doc__ or "").splitlines()[0].rstrip(".")
         rows[name] = ["none", f"nothing found: {about}", "", "", ""]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the audit says what they say
-                said[name] = check(case)
-        except (Lacking, InputError) as lack:
+                said[name] = check.look(case)
+        except InputError as lack:
             rows[name] = ["not run", f"{about}: needs {lack}", "", "", ""]
     calls = {name: ways[of_commands.get()] for name, ways in CALLS.items()}
     for name, chance in _corrected(said).items():
-        found, text = said[name], WORDS[name]
+        found, check = said[name], checks[name]
         if chance <= CHANCE and found.where:
             where[name] = found.where
             sure = f"chance without this defect at most {max(chance, 0.001):.1g}, of all checks"
             rows[name] = [
-                found.severity or text.severity,
-                text.finding.format(*found.values),
+                found.severity or check.severity,
+                found.said,
                 sure if chance else "counted",
-                text.what_to_do.format_map(calls),
+                check.what_to_do.format_map(calls),
                 shorten(found.where),
             ]
     columns = ["severity", "finding", "evidence", "what_to_do", "where"]
