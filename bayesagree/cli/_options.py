@@ -71,6 +71,7 @@ AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result eve
 AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
 Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
 GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
+RiskFile = Annotated[Path | None, Option(help="Risk of each label: columns label and risk.")]
 ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
@@ -224,12 +225,15 @@ class Scoring:
     items: Items = "fixed"
     missing: Missing = "error"
     gold: GoldFile = None
+    risk: RiskFile = None
     threshold: Threshold = None
     allow_unmixed: AllowUnmixed = False
 
-    def given(self) -> dict[str, Any]:
-        """Return what was given as arguments of `evaluate`, but the file of gold."""
+    def given(self, label: str) -> dict[str, Any]:
+        """Return what was given as arguments of `evaluate`, but the file of gold; `label` is the column of labels."""
         found = {name: value for name, value in vars(self).items() if value is not None and name != "gold"}
+        if self.risk is not None:
+            found["risk"] = by_item(self.risk, label, "risk", "level").to_dict()
         found |= {name: tuple(found[name]) for name in ("reliability", "metrics") if name in found}
         return found | {"plausibility": name_or_trace(self.plausibility)}
 

@@ -40,7 +40,7 @@ def evaluate(
     if source.annotations is not None and source.annotations.suffix == ".nc":
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(needed=True)
-    options, known = scoring.given() | vars(sampling), source.gold(scoring.gold, truth, models)
+    options, known = scoring.given(source.label) | vars(sampling), source.gold(scoring.gold, truth, models)
     options |= {"gold": known} if known else {}
     levels, chosen = options.get("reliability", (1.0,)), options["plausibility"]
     own = {name: options[name] for name in ("threshold", "gold", "reliability") if name in options}

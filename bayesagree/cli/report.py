@@ -43,7 +43,7 @@ def report(
     beside: dict[str, Any] = {"source": _origin(source)}
     how, total = vars(sampling), None
     if truth.kind != "comparisons":
-        settings = ReportSettings(**scoring.given(), **how).fitting(truth, models)
+        settings = ReportSettings(**scoring.given(source.label), **how).fitting(truth, models)
         how, people = vars(settings), source.features(annotators)
         beside |= {"annotators": people, "gold": source.gold(scoring.gold, truth)}
         if group is not None:

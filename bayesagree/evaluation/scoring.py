@@ -35,6 +35,7 @@ from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR, Scorer, TruthIs
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
+from bayesagree.metrics.uncertainty_adjusted import given_risk
 from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.informed.gold import GoldTruth, vote_against_gold
 from bayesagree.plausibility.registry import (
@@ -60,6 +61,7 @@ def evaluate(
     items: Literal["fixed", "bootstrap"] = "fixed",
     by: ItemGroup | None = None,
     cluster: ItemGroup | None = None,
+    risk: Mapping[Any, Any] | None = None,
     another_annotator: bool = False,
     draws: int = 1000,
     chains: int = 4,
@@ -116,6 +118,9 @@ def evaluate(
         A slice for each item (mapping or series by item, or one value per item): group ``slices``.
     cluster
         A cluster for each item, for ``items="bootstrap"``: whole clusters are weighted anew.
+    risk
+        Label to risk level, numbers or words: each metric, a mean over items, also of the items of each level,
+        ``accuracy_given_risk[high]``. In each draw those count whose label has the level.
     another_annotator
         Add the line "another annotator" to the models: the same scores of a label drawn from the plausibilities of
         the same draw, the ceiling for anybody who gives one label.
@@ -165,7 +170,7 @@ def evaluate(
     InputError
         Annotations of the wrong kind, unknown metrics, items or labels that do not match, missing predictions. Of
         pairs: none at all, other models than in the first, a metric that is not a mean over items, or an argument that
-        needs all items at once (``items=``, ``by=``, ``cluster=``).
+        needs all items at once (``items=``, ``by=``, ``cluster=``, ``risk=``).
     ConvergenceError
         Chains of Dawid-Skene that disagree, with the items and annotators that differ; ``allow_unmixed=True`` scores
         under them all the same.
@@ -194,8 +199,9 @@ def evaluate(
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     if isinstance(annotations, Iterator):
-        alone = {"predictions": predictions, "by": by, "cluster": cluster, "items": items != "fixed" or None}
-        wrong = [name for name, value in (alone | {"gold": gold}).items() if value is not None]
+        alone: dict[str, Any] = {"predictions": predictions, "by": by, "cluster": cluster, "risk": risk}
+        alone |= {"items": items != "fixed" or None, "gold": gold}
+        wrong = [name for name, value in alone.items() if value is not None]
         if wrong:
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
         how: dict[str, Any] = {"reliability": reliability, "metrics": metrics, "truth_is": truth_is}
@@ -209,6 +215,9 @@ def evaluate(
             "evaluate(predictions=None): pass the predictions of the models; only batches hold their own"
         )
     requested = [Metric.of(metric) for metric in (default_metrics(predictions) if metrics is None else metrics)]
+    if risk is not None:
+        at_levels = [given_risk(metric, risk, predictions.categories.tolist()) for metric in requested]
+        requested += [one for of in at_levels for one in of.values()]
     _check(requested, truth_is, items, gold is not None and another_annotator, cluster)
     check_order(requested, getattr(votes, "has_order", False), votes.categories.size)
     votes, kept = without_missing(votes, predictions, missing)

@@ -24,6 +24,7 @@ from bayesagree.inference.top_labels import Truth, number_draws, of_items, state
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._checks import check_order, check_truth_is
 from bayesagree.metrics._scorer import ItemSums, Scorer, TruthIs, by_slice
+from bayesagree.metrics.records import Mean
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.votes import one_label_each
 
@@ -34,7 +35,7 @@ SIDES = ("slice", "rest", "difference")
 def score(
     truth: Truth,
     predictions: Predictions,
-    metric: AnyMetric,
+    metric: AnyMetric | Metric,
     *,
     truth_is: TruthIs = "top",
     threshold: float | None = None,
@@ -141,7 +142,8 @@ def score(
     slices, n_samples = ItemGroups.of(by, draws.items, "by"), draws.chains * draws.draws
     weights = None if cluster is None else ItemWeights(cluster, draws.items, n_samples, random_seed)
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
-    if requested.record.one_true_label and isinstance(truth, xr.DataArray) and by is None and cluster is None:
+    plain = by is None and cluster is None and isinstance(requested.record.kind, Mean)
+    if plain and requested.record.one_true_label and isinstance(truth, xr.DataArray):
         return score_array(
             _shared_by_ties(scorer, truth, requested.k)[:, None], requested, predictions, (1, 1), None
         )

@@ -148,7 +148,7 @@ class MetricRecord:
 
         Labels that tie on top of a point estimate then share the item.
         """
-        return self.pattern in ("accuracy", "top_{}_accuracy")
+        return self.pattern.partition("_given_risk")[0] in ("accuracy", "top_{}_accuracy")
 
     @property
     def of_label(self) -> bool:

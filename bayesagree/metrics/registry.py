@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Self
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -41,7 +40,7 @@ class Metric:
     label: str | None = None
 
     @classmethod
-    def named(cls, name: str) -> Self:
+    def named(cls, name: str) -> "Metric":
         """Read a name such as ``accuracy``, ``f1_macro``, ``recall[yes]`` or ``mymodule:function``.
 
         A name without its number has the default of its record: k = 3, ten bins. ``top_1_accuracy`` is ``accuracy``.
@@ -62,7 +61,7 @@ class Metric:
         return found
 
     @classmethod
-    def found(cls, name: str) -> Self | None:
+    def found(cls, name: str) -> "Metric | None":
         """Return the metric of a name; None where there is none."""
         if ":" in name and "[" not in name:
             return cls.of(imported_function(name))
@@ -83,8 +82,10 @@ class Metric:
         return None
 
     @classmethod
-    def of(cls, metric: AnyMetric) -> Self:
+    def of(cls, metric: "AnyMetric | Metric") -> "Metric":
         """Return the metric that a name or a function stands for."""
+        if isinstance(metric, Metric):
+            return metric
         if isinstance(metric, str):
             return cls.named(metric)
         user = metric if isinstance(metric, UserMetric) else UserMetric(metric)

@@ -13,22 +13,25 @@ point estimate.
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from bayesagree.annotations.missing_predictions import scored_items
+from bayesagree._types import Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten
-from bayesagree.inference.top_labels import Truth, TruthDraws, truth_draws
+from bayesagree.inference.top_labels import Truth, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._scorer import Scorer
 from bayesagree.metrics.concordant_pairs import ratio
-from bayesagree.metrics.posterior_scores import score_array
+from bayesagree.metrics.posterior_scores import score
+from bayesagree.metrics.records import Mean, Sums
 from bayesagree.metrics.registry import Metric
+from bayesagree.metrics.values import Drawn, Given, weighted_sum
 
 
 def per_item(
@@ -67,7 +70,9 @@ def per_item(
     truth = as_truth(truth)
     predictions = as_predictions(predictions, truth)
     requested = Metric.named(metric)
-    draws, scorer = _prepared(requested, truth, predictions, threshold)
+    record = requested.record
+    draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=record.against_distribution)
+    scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested])
     value = np.concatenate([scorer.of_items(block) for block in draws.blocks], axis=1)
     coords = {"model": predictions.models, "item": draws.items}
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=requested.name)
@@ -128,31 +133,39 @@ def accuracy_given_risk(
     >>> score.mean(("chain", "draw")).values.round(2).tolist()
     [0.73, 0.73, 0.61]
     """
-    predictions = as_predictions(predictions)
-    requested = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
-    scored_items(predictions, "error")
-    draws, scorer = _prepared(requested, truth, predictions, threshold)
-    labels = draws.labels.tolist()
+    predictions = as_predictions(predictions, as_truth(truth))
+    top = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
+    at_level = given_risk(top, risk, predictions.categories.tolist())
+    if level not in at_level:
+        raise InputError(f"risk level {level!r} is not one of {shorten([*at_level])}")
+    return score(truth, predictions, at_level[level], threshold=threshold)
+
+
+def given_risk(metric: Metric, risk: Mapping[Any, Any], labels: Sequence[Any]) -> dict[Any, Metric]:
+    """Return for each risk level the mean over the items of this level in the draw, of a metric that is such a mean."""
     if missing := [label for label in labels if label not in risk]:
         raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
-    of_level = np.array([risk[label] == level for label in labels], np.float64)
-    if not of_level.any():
-        raise InputError(f"risk level {level!r} is not one of {shorten([risk[label] for label in labels])}")
-    right, every = np.zeros((scorer.n_models, draws.chains * draws.draws)), np.zeros(draws.chains * draws.draws)
-    for block in draws.blocks:
-        rows = of_level[block.true_label]
-        right += scorer.sums(block, [rows])[0, 0]
-        every += rows.sum(axis=0)
-    reason = replace(requested.record, undefined=f"no item has risk level {level!r}")
-    named = replace(requested, record=reason)
-    return score_array(ratio(right, every), named, predictions, (draws.chains, draws.draws), None)
+    kind, found = metric.record.kind, {}
+    if not isinstance(kind, Mean) or not labels:
+        raise InputError(f"risk= is of labels and means over items, which {metric.name} is not; leave one out")
+    for level in dict.fromkeys(risk[label] for label in labels):
+        sums = partial(
+            _sums_at, kind.value, metric.numbered, [label for label in labels if risk[label] == level]
+        )
+        record = replace(
+            metric.record,
+            pattern=f"{metric.record.pattern}_given_risk[{level}]",
+            title=f"{metric.record.title} given risk {level}",
+            kind=Sums(sums, lambda *at: 2, lambda sums, total, *named: ratio(sums[0], sums[1])),
+            undefined=f"no item has risk level {level!r}",
+        )
+        found[level] = replace(metric, record=record)
+    return found
 
 
-def _prepared(
-    metric: Metric, truth: Truth, predictions: Predictions, threshold: float | None
-) -> tuple[TruthDraws, Scorer]:
-    """Return the draws of a truth and the function that scores them."""
-    draws = truth_draws(
-        truth, metric.depth, threshold=threshold, plausibility=metric.record.against_distribution
-    )
-    return draws, Scorer(predictions.aligned(draws.items, draws.labels), [metric])
+def _sums_at(
+    value: Any, numbered: tuple[float, ...], labels: Any, drawn: Drawn, given: Given, weights: Any, n: int
+) -> Floats:
+    """Sum the values of the items with one of some labels, and count these items."""
+    inside = np.isin(given.categories, labels)[drawn.label].astype(np.float64)
+    return np.stack([weighted_sum(one, weights) for one in (value(drawn, given, *numbered) * inside, inside)])

@@ -195,9 +195,9 @@ def report_data(
     random_seed
         Same seed, same numbers.
     settings
-        As in `evaluate`: plausibility, metrics, draws, chains, items, missing, allow_unmixed; reliability, several
-        weights of an annotation, of which the first leads; threshold: is the mean rating below it (by default the
-        middle of the scale) or not; least_certain, how many items to list. What is left out is chosen to fit. Of
+        As in `evaluate`: plausibility, metrics, draws, chains, items, missing, risk, allow_unmixed; reliability,
+        several weights of an annotation, of which the first leads; threshold: is the mean rating below it (by default
+        the middle of the scale) or not; least_certain, how many items to list. What is left out is chosen to fit. Of
         comparisons those of `davidson`.
 
     Raises

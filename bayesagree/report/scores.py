@@ -71,7 +71,7 @@ def model_scores(
     models: Any = case.models
     settings, record, metrics = case.settings, case.settings.record, case.settings.metrics
     options = settings.options(
-        "plausibility", "reliability", "metrics", "draws", "chains", "random_seed", "items", "missing"
+        "plausibility", "reliability", "metrics", "draws", "chains", "random_seed", "items", "missing", "risk"
     )
     if settings.threshold is not None:
         options["threshold"] = settings.threshold

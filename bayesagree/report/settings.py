@@ -1,5 +1,6 @@
 """Settings of a report, with defaults that fit the annotations, and the data that all of its parts read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self, cast
 
@@ -38,7 +39,7 @@ class ReportSettings:
 
     Attributes
     ----------
-    plausibility, draws, chains, random_seed, items, missing, allow_unmixed
+    plausibility, draws, chains, random_seed, items, missing, risk, allow_unmixed
         As in `evaluate`. A trace has its own draws and chains.
     reliability
         Weights of an annotation; the first is the reference, which the first screen is about.
@@ -64,6 +65,7 @@ class ReportSettings:
     allow_unmixed: bool = False
     choice: str = ""
     missing: Missing = "error"
+    risk: Mapping[Any, Any] | None = None
 
     @property
     def record(self) -> PosteriorRecord:

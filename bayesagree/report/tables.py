@@ -63,6 +63,10 @@ def _rows(table: pd.DataFrame, **columns: Callable[..., Any]) -> list[tuple[Any,
 def _of_annotations(data: Any) -> Iterator[Table]:
     if data.scores is not None:
         yield from (_scores(data, data.scores, metric) for metric in data.settings.metrics)
+        table = data.scores.table.isel(reliability=0).drop_sel(metric=[*data.settings.metrics])
+        if len(table["metric"]):
+            rows = _rows(table.to_dataframe().reset_index(), model=str, metric=str, score=number, ends=interval)
+            yield Table("risk-table", "Scores by risk", ("Model", "Metric", "Score", "95 % interval"), rows)
     if data.gold is not None:
         table = score_table(data.gold)
         rows = _rows(table, model=str, metric=metric_name, score=number, ends=interval)

@@ -4,6 +4,7 @@ Options are given values that are not their defaults, so that one that is lost o
 """
 
 import json
+import re
 from functools import partial
 from importlib import import_module
 
@@ -150,14 +151,18 @@ def test_evaluate_by_a_function_and_the_auc(run, document, monkeypatch, folder, 
     assert "use roc_auc_ovr" in run("evaluate", *scores, "auc").stderr
 
 
-def test_evaluate_and_report_print_the_same_scores(document, folder, tmp_path):
-    how = ("labels.csv", "models.csv", *OPTIONS, "--plausibility", "dirichlet")
-    rows = {row["model"]: row for row in document("evaluate", *how)["scores"]}
+def test_evaluate_and_report_print_the_same_scores(document, folder, tmp_path, votes):
+    risk = pd.DataFrame({"label": votes.categories, "risk": ["high", *["low"] * (votes.categories.size - 1)]})
+    risk.to_csv(tmp_path / "risk.csv", index=False)
+    how = ("labels.csv", "models.csv", *OPTIONS, "--plausibility", "dirichlet", "--risk", tmp_path / "risk.csv")
+    rows = {(row["model"], row["metric"]): row for row in document("evaluate", *how)["scores"]}
     said = " ".join(document("report", *how, "-o", tmp_path / "page.html")["notes"])
-    row = rows["[bold]good"]
     assert "[bold]good is better than fair with probability" in said
     page = (tmp_path / "page.html").read_text()
+    row, at_risk = (rows["[bold]good", f"accuracy{name}"] for name in ("", "_given_risk[high]"))
     assert f"{row['score']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})" in page
+    table = re.sub("<[^>]*>", " ", page.partition('id="risk-table"')[2].partition("</table>")[0]).split()
+    assert f"{at_risk['score']:.3f}" in table and "accuracy_given_risk[high]" in table
 
 
 def test_report_of_comparisons(document, folder, tmp_path):

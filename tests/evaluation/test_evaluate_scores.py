@@ -3,8 +3,20 @@
 import numpy as np
 import pytest
 
-from bayesagree import InputError, Predictions, compare, dawid_skene, dirichlet, evaluate, pairwise, score, simulate
+from bayesagree import (
+    InputError,
+    Labels,
+    Predictions,
+    compare,
+    dawid_skene,
+    dirichlet,
+    evaluate,
+    pairwise,
+    score,
+    simulate,
+)
 from bayesagree.inference.results import settings_of
+from bayesagree.metrics import accuracy_given_risk
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
 
 METRICS = [
@@ -47,6 +59,26 @@ def test_dawid_skene_is_scored_on_the_draws_of_the_chosen_variant(case, variant)
     for name in names:
         known = score(truth, models, name, truth_is="sampled", random_seed=5)
         np.testing.assert_allclose(values(tree, name), known, atol=1e-12)
+
+
+def test_scores_by_risk_are_those_of_the_level_alone(case):
+    """Of unanimous items the level is known: the scores are those of `score` on these items."""
+    labels = Labels.from_counts(40 * np.eye(4, dtype=int)[np.arange(130) % 4])
+    risk, how = {0: "low", 1: "high", 2: "low", 3: "high"}, {"draws": 15, "chains": 2, "random_seed": 5}
+    names = ["top_2_accuracy", "log_loss"]
+    tree = evaluate(labels, case[1], plausibility="dirichlet", metrics=names, risk=risk, **how)
+    truth = dirichlet(labels, draws=15, chains=2, random_seed=5)
+    for name in names:
+        of = score(truth, case[1], name, by=np.arange(130) % 2).sel(side="slice")
+        for level, code in (("low", 0), ("high", 1)):
+            found = values(tree, f"{name}_given_risk[{level}]")
+            np.testing.assert_allclose(found, of.sel(slice=code), atol=1e-12)
+    found = accuracy_given_risk(truth, case[1], risk, "high", k=2)
+    np.testing.assert_allclose(found, values(tree, "top_2_accuracy_given_risk[high]"), atol=1e-12)
+    with pytest.raises(InputError, match="means over items, which f1_macro is not"):
+        evaluate(labels, case[1], plausibility="dirichlet", metrics=["f1_macro"], risk=risk)
+    with pytest.raises(InputError, match=r"risk= needs all items at once"):
+        evaluate(iter([(labels, case[1])]), risk=risk)
 
 
 def test_slices_and_clusters_are_those_of_score(case):
