@@ -48,9 +48,9 @@ def main() -> None:
     ]  # fmt: skip
     found = []
     for s in range(STUDIES):
-        run = {"draws": 250, "chains": 2, "random_seed": s, "metrics": ["top_1_accuracy"]}
+        run = {"draws": 250, "chains": 2, "random_seed": s, "metrics": ["accuracy"]}
         tree = evaluate(*study(ITEMS, np.random.default_rng([2, s])), items="bootstrap", **run)
-        score = tree["posterior"]["top_1_accuracy"]
+        score = tree["posterior"]["accuracy"]
         found.append(np.quantile(score.sel(model="A") - score.sel(model="B"), 0.025) > 0)
     share = np.mean(found)
     error = np.sqrt(share * (1 - share) / STUDIES)

@@ -34,8 +34,7 @@ def next(
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
     from bayesagree.io.outputs import write_items
-    from bayesagree.planning._decision import Decision, Outlook
-    from bayesagree.planning.next_items import annotate_next
+    from bayesagree.planning.next_items import outlook_of
 
     if output is not None and output.suffix != ".json":  # tasks of a tool
         _output.require(output, result=False)
@@ -45,12 +44,10 @@ def next(
     models, games = models and models.pooled(), votes.kind == "comparisons"
     how: Any = {"random_seed": seed}
     how |= {} if games else {"plausibility": _options.name_or_trace(plausibility), "missing": missing}
-    worth: list[str] = []
-    if goal in (None, "decision") and models and models.models.size > 1:
-        decision = Decision.of(Outlook.of(votes, models, **how), models.models)
-        table, worth = decision.next_items(n, seed), _worth(decision.value_of_votes(), n)
-    else:
-        table = annotate_next(votes, models, n=n, goal=goal, **how)
+    outlook = outlook_of(votes, models, **how)
+    table = outlook.best_first(n, goal, seed)
+    decides = goal in (None, "decision") and outlook.lead is not None and not games
+    worth = _worth(outlook.value(), n) if decides else []
     if output is not None and games:
         _output.keep(table, output)
     elif output is not None:

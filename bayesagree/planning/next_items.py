@@ -1,18 +1,20 @@
 """The next label: the items where one more vote tells most, and when more votes no longer pay."""
 
-from typing import Literal
+from typing import Any, Literal, cast
 
 import pandas as pd
 
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.comparisons.posterior import davidson
 from bayesagree.comparisons.prior import DavidsonPrior
-from bayesagree.errors import InputError, one_of, positive_int
+from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.planning._decision import Decision, Outlook
-from bayesagree.planning._pairs import Pairs
+from bayesagree.planning._items import of_items
+from bayesagree.planning._outlook import Outlook
+from bayesagree.planning._pairs import of_pairs
 from bayesagree.plausibility.dirichlet._draws import Prior
 from bayesagree.plausibility.registry import Plausibility
 
@@ -121,24 +123,13 @@ def annotate_next(
     P. I. Frazier and W. B. Powell, "Paradoxes in learning and the marginal value of information", Decision Analysis 7,
     2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
-    annotations = as_annotations(annotations, (Labels, Rankings, Comparisons))
-    predictions = as_predictions(predictions, annotations, may_lack=True)
     kept = positive_int(n, "n")
-    if isinstance(annotations, Comparisons):
-        if goal not in (None, "decision", "metric"):
-            raise InputError(f"goal={goal!r} of comparisons is not one of 'decision', 'metric'")
-        return Pairs.of(annotations, prior, random_seed).next_pairs(kept, goal or "decision", random_seed)
-    chosen = _goal(goal, predictions)
-    outlook = Outlook.of(annotations, predictions, plausibility, prior, missing, random_seed)
-    if chosen == "decision" and predictions is not None:
-        return Decision.of(outlook, predictions.models).next_items(kept, random_seed)
-    if chosen == "metric":
-        return outlook.best_first(outlook.gains(outlook.now, outlook.after).mean(axis=0), kept, random_seed)
-    return outlook.best_first(outlook.rise, kept, random_seed, outlook.votes)
+    outlook = outlook_of(annotations, predictions, plausibility, prior, missing, random_seed)
+    return outlook.best_first(kept, goal, random_seed)
 
 
 def value_of_votes(
-    annotations: Labels | Comparisons,
+    annotations: Labels | Rankings | Comparisons,
     predictions: Predictions | None = None,
     *,
     plausibility: Plausibility = "auto",
@@ -164,7 +155,7 @@ def value_of_votes(
     Parameters
     ----------
     annotations
-        Votes so far; items without votes may be among them. Or comparisons so far.
+        Votes or rankings so far; items without votes may be among them. Or comparisons so far.
     predictions
         Two models or more; for labels.
     plausibility, prior, missing
@@ -176,16 +167,17 @@ def value_of_votes(
     -------
     DataFrame
         Columns ``votes`` (0, 1, ... up to the number of items on which the two models differ), ``sd`` (expected
-        standard deviation of the difference of the accuracies over all items) and ``prob_right``; attrs ``models``,
-        the best and the next best today, and ``choice``, why this posterior was chosen. Later rounds of votes on the
-        same items are not counted: call again after these. Of comparisons, numbers up to a million, ``sd`` of the
-        difference of the strengths, and ``prob_separated``, with which its interval of 95 % will not hold 0; attrs
-        ``separating``, the fewest (of numbers that differ by 7 %) with which it is 0.8, None beyond a million.
+        standard deviation of the difference of the accuracies over all items), ``prob_right``, and ``prob_separated``,
+        with which the interval of 95 % of the difference will not hold 0; attrs ``models``, the best and the next best
+        today, ``separating``, the fewest votes with which the latter is 0.8, None where there are none, and ``choice``,
+        why this posterior was chosen. Later rounds of votes on the same items are not counted: call again after these.
+        Of comparisons, numbers up to a million and the difference of the strengths; ``separating`` is looked for among
+        numbers that differ by 7 %.
 
     Raises
     ------
     InputError
-        Neither labels nor comparisons, fewer than two models.
+        Ratings, fewer than two models.
 
     References
     ----------
@@ -211,22 +203,24 @@ def value_of_votes(
     >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), random_seed=1).attrs["models"]
     ['B', 'A']
     """
-    annotations = as_annotations(annotations, (Labels, Comparisons))
+    return outlook_of(annotations, predictions, plausibility, prior, missing, random_seed).value()
+
+
+def outlook_of(
+    annotations: Labels | Rankings | Comparisons,
+    predictions: Predictions | None = None,
+    plausibility: Plausibility = "auto",
+    prior: Prior | DavidsonPrior = None,
+    missing: Missing = "error",
+    random_seed: Seed = None,
+) -> Outlook:
+    """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
+    annotations = as_annotations(annotations, (Labels, Rankings, Comparisons))
     predictions = as_predictions(predictions, annotations, may_lack=True)
+    games = isinstance(annotations, Comparisons)
+    if prior is not None and isinstance(prior, DavidsonPrior) != games:
+        way_out = "a DavidsonPrior" if games else "a number"
+        raise InputError(f"prior={prior!r} is none of {annotations.kind}; pass {way_out}")
     if isinstance(annotations, Comparisons):
-        return Pairs.of(annotations, prior, random_seed).value_of_comparisons()
-    if predictions is None:
-        raise InputError("a choice needs models; pass predictions= of two")
-    outlook = Outlook.of(annotations, predictions, plausibility, prior, missing, random_seed)
-    return Decision.of(outlook, predictions.models).value_of_votes()
-
-
-def _goal(goal: Goal | None, predictions: Predictions | None) -> Goal:
-    models = 0 if predictions is None else predictions.models.size
-    needed: dict[Goal, int] = {"decision": 2, "metric": 1, "certainty": 0}
-    if goal is None:
-        return next(name for name, least in needed.items() if models >= least)
-    one_of(goal, "goal", tuple(needed))
-    if models < needed[goal]:
-        raise InputError(f"goal={goal!r} needs {needed[goal]} models, there are {models}; pass predictions=")
-    return goal
+        return of_pairs(annotations, davidson(annotations, prior=cast(Any, prior), random_seed=random_seed))
+    return of_items(annotations, predictions, plausibility, prior, missing, random_seed)

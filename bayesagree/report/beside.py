@@ -14,7 +14,7 @@ from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
-from bayesagree.planning._decision import Decision, Outlook
+from bayesagree.planning.next_items import outlook_of
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.report.settings import Case
 from bayesagree.subjective.group_model import group_posterior, group_summary
@@ -38,11 +38,11 @@ def further_votes(case: Case) -> pd.DataFrame | None:
     how: Any = settings.options("plausibility", "missing", "random_seed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the evaluation has given them
-        decision = Decision.of(Outlook.of(annotations, models, **how), models.models)
-    if decision.differ.size == 0:
+        outlook = outlook_of(annotations, models, **how)
+    table = outlook.value()
+    if len(table) == 1:  # they differ nowhere
         return None
-    table = decision.value_of_votes()
-    first = decision.next_items(min(_NEXT, decision.differ.size), settings.random_seed)
+    first = outlook.best_first(min(_NEXT, len(table) - 1), "decision", settings.random_seed)
     table.attrs["items"] = first["item"].tolist()
     return table
 

@@ -25,7 +25,7 @@ from bayesagree.evaluation.tables import OPEN, given_notes, prior_notes
 from bayesagree.findings.table import audit
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import settings_of
-from bayesagree.planning._pairs import Pairs
+from bayesagree.planning._pairs import of_pairs
 from bayesagree.plausibility.certainty import label_certainty
 from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
 from bayesagree.report.beside import GroupResults, diagnostics, further_votes, group_results, people_of
@@ -241,7 +241,7 @@ def report_data(
 def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) -> dict[str, Any]:
     """Compute what is shown of comparisons alone."""
     result = davidson(comparisons, random_seed=random_seed, **settings)
-    pairs = Pairs.of_result(comparisons, result)
+    outlook = of_pairs(comparisons, result)
     return {
         "comparisons": comparisons,
         "result": result,
@@ -249,8 +249,8 @@ def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) ->
         "annotations": comparisons.to_labels("first" if comparisons.annotators.size else "error"),
         "models": preference_table(result, scale="win_rate"),
         "effects": effect_table(result),
-        "pairs": pairs.next_pairs(NEXT, "decision", random_seed),
-        "worth": pairs.value_of_comparisons(),
+        "pairs": outlook.best_first(NEXT, "decision", random_seed),
+        "worth": outlook.value(),
         "diagnostics": diagnostics(result),
     }
 

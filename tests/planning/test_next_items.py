@@ -103,6 +103,8 @@ def test_probability_is_the_rate_of_right_choices_after_votes_that_are_drawn():
         leads.append(chosen)
     row = found.iloc[n]
     assert row["prob_right"] == pytest.approx(right / repeats, abs=4 * 0.5 / np.sqrt(repeats))
+    apart = np.mean(np.abs(leads) > 1.96 * row["sd"] * labels.items.size)
+    assert row["prob_separated"] == pytest.approx(apart, abs=4 * 0.5 / np.sqrt(repeats))
     # The step of the mean is what the votes take from the variance: an independent way to the same figure.
     drop = (found["sd"].iloc[0] ** 2 - row["sd"] ** 2) * labels.items.size**2
     assert drop == pytest.approx(np.var(leads), rel=4 * np.sqrt(2 / repeats))
@@ -119,7 +121,7 @@ def test_votes_never_harm_and_begin_with_what_is_known_today():
 
 
 def test_fewer_than_two_models_are_refused():
-    with pytest.raises(InputError, match="needs 2 models, there are 0"):
+    with pytest.raises(InputError, match=r"goal='decision' is not one of 'certainty' here: .* 'decision' two"):
         annotate_next(Labels.from_counts(VOTES), n=1, goal="decision")
     one = Predictions.from_labels({"A": [0, 1]})
     with pytest.raises(InputError, match="a choice needs two models"):

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Comparisons, InputError, Labels, annotate_next
+from bayesagree import Comparisons, InputError, Labels, annotate_next, davidson
 from bayesagree.comparisons import DavidsonPrior
 from bayesagree.planning import value_of_votes
-from bayesagree.planning._pairs import Pairs
 
 NAMES = np.array(list("ABCD"))
 
@@ -24,32 +23,33 @@ def games(n=60, random_seed=1):
 
 
 @pytest.fixture(scope="module")
-def pairs():
-    return Pairs.of(games(), None, 1)
+def draws():
+    """Strengths (draw, model) and the odds of a tie (draw,)."""
+    posterior = davidson(games(), random_seed=1)["posterior"]
+    return posterior["strength"].values.reshape(-1, 4), np.exp(posterior["average_tie"].values.ravel())
 
 
-def weighted(pairs, first, second, outcome):
+def weighted(draws, first, second, outcome):
     """Weights of the draws after one outcome."""
-    half, nu = (pairs.strength[:, first] - pairs.strength[:, second]) / 2, pairs.odds[:, 0]
-    weights = np.stack([np.exp(half), np.exp(-half), nu])
+    half = (draws[0][:, first] - draws[0][:, second]) / 2
+    weights = np.stack([np.exp(half), np.exp(-half), draws[1]])
     return (weights / weights.sum(axis=0))[outcome]
 
 
 @pytest.mark.parametrize("goal", ["decision", "metric"])
-def test_gain_is_the_drop_of_the_variance(pairs, goal):
-    table = pairs.next_pairs(6, goal, 1).set_index(["first", "second"])
-    score = np.eye(4)[pairs.strength.argmax(axis=1)] if goal == "decision" else pairs.strength
+def test_gain_is_the_drop_of_the_variance(draws, goal):
+    table = annotate_next(games(), n=6, goal=goal, random_seed=1).set_index(["first", "second"])
+    strength = draws[0]
+    score = np.eye(4)[strength.argmax(axis=1)] if goal == "decision" else strength
     for (a, b), row in table.iterrows():
         ends = int(np.flatnonzero(a == NAMES)[0]), int(np.flatnonzero(b == NAMES)[0])
         after = 0.0
         for outcome in range(3):
-            w = weighted(pairs, *ends, outcome)
+            w = weighted(draws, *ends, outcome)
             mean = w @ score / w.sum()
             after += w.mean() * (w @ (score - mean) ** 2 / w.sum()).sum()
         assert row["gain"] == pytest.approx(score.var(axis=0).sum() - after, abs=1e-10)
-        assert row["prob_first_better"] == pytest.approx(
-            (pairs.strength[:, ends[0]] > pairs.strength[:, ends[1]]).mean()
-        )
+        assert row["prob_first_better"] == pytest.approx((strength[:, ends[0]] > strength[:, ends[1]]).mean())
     assert table["gain"].is_monotonic_decreasing
 
 
@@ -59,12 +59,12 @@ def test_the_two_best_are_compared_next():
     assert table["comparisons"].sum() == 400
 
 
-def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
+def test_choice_after_twenty_comparisons_against_simulated_ones(draws):
     """20 outcomes are drawn from 2,000 draws of the truth; the draws are weighted by them."""
     table = value_of_votes(games(), random_seed=1).set_index("votes")
     a, b = (int(np.flatnonzero(name == NAMES)[0]) for name in table.attrs["models"])
-    chance = np.stack([weighted(pairs, a, b, outcome) for outcome in range(3)], axis=1)
-    ahead = pairs.strength[:, a] > pairs.strength[:, b]
+    chance = np.stack([weighted(draws, a, b, outcome) for outcome in range(3)], axis=1)
+    ahead = draws[0][:, a] > draws[0][:, b]
     truth = np.arange(0, 4000, 2)
     counts = np.random.default_rng(1).multinomial(20, chance[truth])
     w = np.exp(counts @ np.log(chance.T))
@@ -80,7 +80,7 @@ def test_choice_after_twenty_comparisons_against_simulated_ones(pairs):
 def test_bad_choices():
     with pytest.raises(InputError, match="is none of comparisons; pass a DavidsonPrior"):
         value_of_votes(games(), prior=0.5)
-    with pytest.raises(InputError, match="goal='certainty' of comparisons"):
+    with pytest.raises(InputError, match="goal='certainty' is not one of 'decision', 'metric'"):
         annotate_next(games(), n=1, goal="certainty")
     with pytest.raises(InputError, match="prior"):
         annotate_next(Labels.from_counts([[1, 2]]), n=1, prior=DavidsonPrior())
