@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.family import draw_items
 
 type Floats = NDArray[np.float64]
 
@@ -112,7 +111,7 @@ def informed(
     """Plausibilities (item, draw, label); two draws share their parameters."""
     posterior = InformedProblem.of(Labels.from_counts(counts), predictions, exclude)
     theta = posterior.parameters(DRAWS // 4, 2, rng).reshape(DRAWS // 2, -1)
-    return draw_items(rng, theta, posterior.layout, posterior.items, 2, best=False)
+    return posterior.draw_items(rng, theta, slice(None), 2, best=False)
 
 
 def cases(every: NDArray, probability: Floats, k: int, repeat: int) -> Iterator[dict[str, Any]]:

@@ -33,7 +33,6 @@ from scipy.special import softmax
 
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.family import draw_items
 
 type Floats = NDArray[np.float64]
 
@@ -88,7 +87,7 @@ def case(kind: str, votes: int, rng: np.random.Generator) -> dict[str, list[tupl
     voted = Labels.from_counts(counts[:VOTED])
     posterior = InformedProblem.of(voted, models)
     theta = posterior.parameters(DRAWS // 8, 4, rng).reshape(DRAWS // 2, -1)
-    drawn = draw_items(rng, theta, posterior.layout, posterior.items, 2, best=False)
+    drawn = posterior.draw_items(rng, theta, slice(None), 2, best=False)
     weights = rng.standard_exponential((N_ITEMS, DRAWS))
     drawn_scores = (targets(drawn, said) * weights).sum(axis=1) / weights.sum(axis=0)
     found["informed"] = [tuple(np.quantile(s, (0.025, 0.975))) for s in drawn_scores]

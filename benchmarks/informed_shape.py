@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.family import draw_items
+from bayesagree.plausibility.informed.family import Items, draw_items
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 type Floats = NDArray[np.float64]
@@ -40,8 +40,8 @@ PAGE = Path(__file__).parent / "results" / "informed_shape.md"
 
 def drawn(problem: InformedProblem, thetas: Floats, rng: np.random.Generator, *, known: bool = True) -> Floats:
     """Plausibilities (item, draw, label), of items without votes where these are not `known`."""
-    items = problem.items if known else problem.items.with_counts(np.zeros_like(problem.items.counts))
-    return draw_items(rng, thetas, problem.layout, items, DRAWS // len(thetas), best=False)
+    items = problem.items if known else Items.of(problem.columns, np.zeros_like(problem.counts))
+    return draw_items(rng, thetas, items, DRAWS // len(thetas), best=False)
 
 
 def centred(estimate: Floats) -> InformedPrior:

@@ -41,10 +41,12 @@ import xarray as xr
 from bayesagree import Labels, Predictions, datasets, dirichlet, evaluate, informed_dirichlet, score
 from bayesagree._types import Floats
 from bayesagree.inference.intervals import hdi
-from bayesagree.plausibility import InformedDirichlet
+from bayesagree.plausibility import InformedDirichlet, InformedPrior
 
 METRICS = ("ordinal_mae", "quadratic_kappa", "within_one_accuracy")
 POSTERIORS = ("ordered", "nominal", "alone")
+# A prior of the form without order asks for that form.
+PRIOR = {"ordered": None, "nominal": InformedPrior()}
 WELL_ANNOTATED = ("normal", "divided", "chaosnli-snli", "dices350", "jester5k")
 PANELS = {"popquorn": (3,), "snow-affect": (3, 5), "truthfulness/s6": (3, 5)}
 GIVEN, ITEMS, PAGE = (3, 5, 10), 150, Path(__file__).parent / "results" / "ordered_coverage.md"
@@ -110,7 +112,7 @@ def completed(
         if posterior == "alone":
             tree = dirichlet(votes, **how)
         else:
-            tree = informed_dirichlet(votes, models, form=posterior, **options, **how)
+            tree = informed_dirichlet(votes, models, prior=PRIOR[posterior], **options, **how)
         share = tree["posterior"]["plausibility"].values.reshape(400, rest.size, -1).astype(float)
         panel = votes.counts() + rng.multinomial(rest, share / share.sum(axis=-1, keepdims=True))
         own = [at] if options else [0, 1]
@@ -142,7 +144,7 @@ def replicate(name: str, given: int, rng: np.random.Generator) -> list[tuple[str
         if name in PANELS:
             drawn = completed(votes, (every - few).sum(axis=1), models, posterior, rng)
         else:
-            specification = "dirichlet" if posterior == "alone" else InformedDirichlet(form=posterior)
+            specification = "dirichlet" if posterior == "alone" else InformedDirichlet(prior=PRIOR[posterior])
             how: Any = {
                 "plausibility": specification,
                 "metrics": METRICS,

@@ -11,6 +11,9 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.item_weights import ItemGroups
+from bayesagree.inference.posterior import Request
+from bayesagree.inference.streams import Seed
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 
 # Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and
 # annotators disagree about more than chance explains, and a score from votes alone is none against gold.
@@ -34,6 +37,32 @@ def split_in_two(slices: ItemGroups | None, some: NDArray[np.bool_] | None) -> I
         return slices
     one = slices or ItemGroups("slice", np.array(["all"]), np.zeros(some.size, np.intp))
     return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + some)
+
+
+def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:
+    """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
+
+    Examples
+    --------
+    >>> from bayesagree import Labels
+    >>> votes = Labels.from_counts([[9, 0], [8, 1], [0, 9]], labels=["no", "yes"])
+    >>> found = vote_against_gold(votes, {0: "yes", 1: "no", 2: "yes"}, random_seed=1)
+    >>> found["n_gold"], round(found["vote_agrees"], 3), found["vote_beats_gold"] > 0.95
+    (3, 0.667, True)
+    """
+    votes = labels.select(np.isin(labels.items, [*gold])[labels.item_index])
+    found: dict[str, Any] = {"n_gold": len(gold)}
+    if votes.items.size == 0:  # nobody annotated an item with gold
+        return found
+    codes = pd.Index(votes.categories).get_indexer(pd.Index([gold[item] for item in votes.items.tolist()]))
+    counts, at = votes.counts(), np.arange(codes.size)
+    most = counts == counts.max(axis=1, keepdims=True)
+    vote = most / most.sum(axis=1, keepdims=True)  # a tied vote is right by the share of its labels
+    tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
+    top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
+    gap = (vote[at, top] - (top == codes)).sum(axis=1)
+    better = float((gap > 1e-9).mean() + (np.abs(gap) <= 1e-9).mean() / 2)
+    return found | {"vote_agrees": float(vote[at, codes].mean()), "vote_beats_gold": better}
 
 
 def gold_notes(settings: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, warn
 from bayesagree.evaluation._batches import over_batches
 from bayesagree.evaluation._results import PARTS, scored
-from bayesagree.evaluation.gold import scored_gold, split_in_two
+from bayesagree.evaluation.gold import scored_gold, split_in_two, vote_against_gold
 from bayesagree.inference.convergence import warn_of_numbers
 from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.posterior import Posterior, Request
@@ -37,7 +37,7 @@ from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
 from bayesagree.metrics.uncertainty_adjusted import given_risk
 from bayesagree.plausibility.independence import warn_of_dependent
-from bayesagree.plausibility.informed.gold import GoldTruth, vote_against_gold
+from bayesagree.plausibility.informed.posterior import AGAINST_GOLD
 from bayesagree.plausibility.registry import (
     Choice,
     Plausibility,
@@ -250,7 +250,7 @@ def evaluate(
         "missing": missing,
     }
     if known is not None:
-        settings |= {"target": GoldTruth.target} | vote_against_gold(votes, known, random_seed)
+        settings |= {"target": AGAINST_GOLD} | vote_against_gold(votes, known, random_seed)
     voted = np.bincount(votes.item_index, minlength=given.items.size) > 0
     apart = None if known is None else np.isin(given.items, [*known])
     if posterior.takes_predictions and not voted.all():

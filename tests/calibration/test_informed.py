@@ -11,7 +11,7 @@ from scipy.special import softmax
 from bayesagree import Labels, Predictions, informed_dirichlet, score
 from bayesagree.plausibility import InformedPrior
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.family import draw_items
+from bayesagree.plausibility.informed.family import Items, draw_items
 
 DRAWS = 97  # a prime: every draw has parameters of its own
 # Wide enough to matter, narrow enough for items that differ: the default prior also draws sets of one certain label.
@@ -30,8 +30,8 @@ def simulated(rng, n_items=200, votes=4, n_labels=3):
     empty = Labels.from_counts(np.ones((n_items, n_labels), int))
     posterior = InformedProblem.of(empty, models, prior=PRIOR)
     theta = rng.normal(posterior.layout.mean, posterior.layout.sd)[None]
-    blank = posterior.items.with_counts(np.zeros((n_items, n_labels), int))
-    truth = draw_items(rng, theta, posterior.layout, blank, 1, best=False)[:, 0]
+    blank = Items.of(posterior.columns, np.zeros((n_items, n_labels), int))
+    truth = draw_items(rng, theta, blank, 1, best=False)[:, 0]
     truth = np.maximum(truth, 1e-300) / np.maximum(truth, 1e-300).sum(axis=1, keepdims=True)
     return Labels.from_counts(rng.multinomial(votes, truth)), models, truth
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bayesagree as ba
+from bayesagree.evaluation.gold import vote_against_gold
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.results import settings_of
-from bayesagree.plausibility.informed.gold import vote_against_gold
 
 N = 200
 

@@ -1,9 +1,9 @@
-"""Votes, covariates and parameters of one informed posterior, as its engine and its PyMC model take them.
+"""Votes and predictions of one informed posterior: the frame of labels of any form, and the form without order.
 
-`InformedProblem` is the frame of labels of any form, and the form without order; `ordered` exchanges the pieces.
+The forms `ordered` and `gold` exchange the pieces: parameters, likelihood of votes, draws of items.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -13,63 +13,30 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
+from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import shorten, warn
-from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
-from bayesagree.inference.posterior import Drawer, Drawn, Request, label_dtype
-from bayesagree.inference.slices import (
-    ENOUGH_TO_BEGIN,
-    Fit,
-    Likelihoods,
-    Prior,
-    chains_of,
-    climb,
-    posterior,
-)
-from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
+from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request, label_dtype
+from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Likelihoods, Prior, chains_of, climb, posterior
+from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
-from bayesagree.plausibility.informed.covariates import Covariates, Excluded, aligned
-from bayesagree.plausibility.informed.family import Items, draw_items, kinds
-from bayesagree.plausibility.informed.prior import InformedPrior, Layout
+from bayesagree.plausibility.informed.covariates import Excluded, aligned
+from bayesagree.plausibility.informed.family import Items, columns_of, draw_items, kinds
+from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
+from bayesagree.plausibility.informed.prior import InformedPrior
 
-# Most consecutive draws of a chain that share their parameters: a new set costs a hundred passes over all items.
-MOST_SHARED = 5
 # Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
 LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
-# Cells (item, label, vector) that are computed at once: more leave the processor's cache.
-MOST_CELLS = 100_000
 # Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
 # where it is nearly no item, most items, and all.
 ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
 
 
-def warn_of_chains(names: NDArray[np.str_], draws: Floats) -> None:
-    """Warn where chains of the parameters disagree, draws (chain, draw, parameter); short ones say nothing of that."""
-    if draws.shape[0] < 2 or draws.shape[1] < ENOUGH_DRAWS:
-        return
-    r_hat, _ = diagnostics(draws)
-    bad = np.flatnonzero(r_hat > MODES_APART)
-    if bad.size:
-        warn(
-            f"chains of {bad.size} of {names.size} parameters disagree (r_hat up to {r_hat[bad].max():.2f}, limit "
-            f"{MODES_APART}): {shorten(names[bad])}; raise draws=. The posterior is bimodal: scores may change "
-            "by up to a third of a standard deviation between seeds"
-        )
-
-
 @dataclass(frozen=True, eq=False)
-class InformedProblem:
-    """Labels and predictions on the same items, and what follows from them before any item is drawn.
+class LabelFrame(Frame):
+    """Labels and predictions on the same items; a form gives `layout`, `said`, `of_votes` and `draw_items`."""
 
-    A form gives `layout`, the names and normal priors of its parameters; `said`, what predictions say of items; the
-    log probability of votes (`log_votes`), and how parameters and items are drawn.
-    """
-
-    labels: Labels
-    predictions: Any  # Predictions, or None where the labels alone tell of annotators
-    exclude: Excluded = None
     prior: InformedPrior | None = None
-    _drawn: dict[Any, Floats] = field(default_factory=dict, init=False, repr=False)
+    gold: Gold | None = None
 
     @classmethod
     def of(
@@ -78,24 +45,17 @@ class InformedProblem:
         predictions: Predictions,
         exclude: Excluded = None,
         prior: InformedPrior | None = None,
+        gold: Gold | None = None,
     ) -> Self:
         """Align labels and predictions."""
-        return cls(*aligned(labels, predictions), exclude, prior)
-
-    @cached_property
-    def covariates(self) -> Covariates:
-        """The covariates of all items."""
-        if self.predictions is None:
-            shape = self.labels.items.size, 0, self.labels.categories.size
-            return Covariates(np.zeros(shape, np.float32), np.zeros(shape[:2], np.int32), ())
-        return Covariates.of(self.predictions, self.exclude)
+        return cls(*aligned(labels, predictions), exclude, prior, gold)
 
     @cached_property
     def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
         """The weight of each annotator, and the votes (item, label) that are about their items."""
         with one_blas_thread():
             weight, counts = weights(self)
-        warn_of_careless(self.labels, weight)
+        warn_of_careless(self.annotations, weight)
         return weight, counts
 
     @property
@@ -117,29 +77,33 @@ class InformedProblem:
         _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
         return voted[first], number.astype(float)
 
-    def learn(self, counts: NDArray[np.int64]) -> Floats:
-        """Return the parameters under which votes (item, label) are most probable, roughly."""
-        return self.climbed(counts).mode
+    @property
+    def said(self) -> Floats:
+        """What predictions say of all items, shape (item, column)."""
+        raise NotImplementedError
 
-    def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
-        """Draw the parameters, shape (chain, draw, parameter)."""
-        rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
-        with one_blas_thread():
-            return self.sampled(draws, chains, rng)
+    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
+        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
+        raise NotImplementedError
 
-    def drawn(self, request: Request) -> Floats:
-        """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
-        key = request.draws, request.chains, request.random_seed
-        if key not in self._drawn:
-            shared = next(d for d in range(MOST_SHARED, 0, -1) if request.draws % d == 0)
-            self._drawn[key] = self.parameters(request.draws // shared, request.chains, request.random_seed)
-            warn_of_chains(self.layout.names, self._drawn[key])
-        return self._drawn[key]
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+        """Draw plausibilities (item, sample, label), `each` times at every parameter vector; or best labels."""
+        raise NotImplementedError
+
+    def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
+        """Return the log likelihood of distinct items, and how many are like each."""
+        at, number = self.learnt(self.counts)
+        return self.of_votes(at, self.counts[at]), number
+
+    def climbed(self, counts: NDArray[np.int64]) -> Fit:
+        """Climb near the mode of the parameters given votes (item, label)."""
+        at, number = self.learnt(counts)
+        return climb(self.of_votes(at, counts[at]), self.layout.prior, number, ENOUGH_TO_BEGIN)
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
         theta = self.drawn(request).reshape(-1, self.layout.mean.size)
-        each, dtype = request.samples // len(theta), label_dtype(self.labels.categories.size)
+        each, dtype = request.samples // len(theta), label_dtype(self.annotations.categories.size)
 
         def draw(block: slice, rng: np.random.Generator) -> Drawn:
             drawn = self.draw_items(rng, theta, block, each, best=request.top_labels == 1)
@@ -149,45 +113,64 @@ class InformedProblem:
 
         return draw
 
-    # The form without order.
+    def known(self, request: Request) -> Groups:
+        """Return the parameters, and how many votes items and labels have."""
+        votes = self.annotations.counts()
+        constant = {
+            "n_votes": (("item",), votes.sum(axis=1)),
+            "n_votes_of_label": (("category",), votes.sum(axis=0)),
+        }
+        return {**super().known(request), "constant_data": constant}
+
+    def diagnostics(self, request: Request) -> dict[str, Any]:
+        """Return R-hat and effective sample size of the parameters, and the weights of annotators."""
+        found = super().diagnostics(request)
+        return found | ({"annotator_weight": (("annotator",), self.weights)} if self.weights.size else {})
+
+    def coords(self) -> dict[str, Any]:
+        """Return the names of parameters and annotators."""
+        return super().coords() | ({"annotator": self.annotations.annotators} if self.weights.size else {})
+
+
+@dataclass(frozen=True, eq=False)
+class InformedProblem(LabelFrame):
+    """Labels without order and predictions on the same items."""
 
     @cached_property
-    def layout(self) -> Any:
+    def layout(self) -> Parameters:
         """Names and priors of the parameters."""
-        return Layout(self.covariates.names, self.prior or InformedPrior())
-
-    @cached_property
-    def items(self) -> Items:
-        """Covariates of all items, and the votes that are about them."""
-        return Items(self.columns, self.counts)
+        return (self.prior or InformedPrior()).parameters(self.covariates.names)
 
     @cached_property
     def columns(self) -> Floats:
         """Covariates of all items, shape (label, item, column)."""
-        return Items.of(self.covariates, self.labels.counts().astype(np.int64)).columns
+        return columns_of(self.covariates, self.annotations.counts())
+
+    @cached_property
+    def items(self) -> Items:
+        """Covariates of all items, and the votes that are about them."""
+        return Items.of(self.columns, self.counts)
 
     @property
     def said(self) -> Floats:
         """Covariates of all items, shape (item, label * column)."""
-        return self.columns.swapaxes(0, 1).reshape(self.labels.items.size, -1)
+        return self.columns.swapaxes(0, 1).reshape(self.annotations.items.size, -1)
 
-    def log_votes(self, theta: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
-        rows = Items(np.ascontiguousarray(self.columns[:, item]), counts)
-        return kinds(theta, self.layout, rows).log_likelihoods(theta[:, -1])[0]
+        rows = Items.of(np.ascontiguousarray(self.columns[:, item]), counts)
+        return by_cells(lambda theta: kinds(theta, rows).log_likelihoods(theta[:, -1])[0], counts.size)
 
     def climbed(self, counts: NDArray[np.int64], odds: float | None = None) -> Fit:
         """Climb near the mode of the parameters, the odds of the second kind of items held, or at their mean."""
-        at, number = self.learnt(counts)
-        items, layout = Items(self.columns, counts).rows(at), self.layout
-        odds = float(layout.mean[-1]) if odds is None else odds
+        (at, number), (mean, sd) = self.learnt(counts), self.layout.prior
+        values, held = self.of_votes(at, counts[at]), float(mean[-1]) if odds is None else odds
 
-        def values(some: Floats) -> Floats:
-            return kinds(np.pad(some, ((0, 0), (0, 1))), layout, items).log_likelihoods(np.array(odds))[0]
+        def of_others(some: Floats) -> Floats:
+            return values(np.pad(some, ((0, 0), (0, 1)), constant_values=held))
 
-        prior = Prior(layout.mean[:-1], layout.sd[:-1])
-        mode, root = climb(by_cells(values, at.size * counts.shape[1]), prior, number, ENOUGH_TO_BEGIN)
-        return Fit(np.append(mode, odds), root)
+        mode, root = climb(of_others, Prior(mean[:-1], sd[:-1]), number, ENOUGH_TO_BEGIN)
+        return Fit(np.append(mode, held), root)
 
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).
@@ -195,21 +178,18 @@ class InformedProblem:
         The odds of the second kind are summed over a grid, and drawn from it afterwards: their posterior may be as flat
         as their prior, and chains that carry them along mix slowly.
         """
-        (at, number), (*_, odds_mean), (*_, odds_sd) = (
-            self.learnt(self.counts),
-            self.layout.mean,
-            self.layout.sd,
-        )
-        rough, odds = self.items.rows(at).single(), odds_mean + odds_sd * ODDS
+        (at, number), (mean, sd) = self.learnt(self.counts), self.layout.prior
+        items, odds = self.items.rows(at), mean[-1] + sd[-1] * ODDS
+        # Single precision suffices: the climb alone takes derivatives.
+        rough: Any = items._replace(columns=items.columns.astype(np.float32))
 
         def of_odds(some: Floats) -> Floats:
-            each = kinds(np.pad(some, ((0, 0), (0, 1))), self.layout, rough).log_likelihoods(*odds)
+            each = kinds(np.pad(some, ((0, 0), (0, 1))), rough).log_likelihoods(*odds)
             return np.stack([number.astype(np.float32) @ one for one in each]) - 0.5 * np.square(ODDS)[:, None]
 
-        by_odds = by_cells(of_odds, at.size * self.counts.shape[1])
-        fits = [self.climbed(self.counts, one) for one in BEGIN]
-        fits = [Fit(mode[:-1], root) for mode, root in fits]
-        prior = Prior(self.layout.mean[:-1], self.layout.sd[:-1])
+        by_odds = by_cells(of_odds, items.counts.size)
+        fits = [Fit(mode[:-1], root) for mode, root in (self.climbed(self.counts, one) for one in BEGIN)]
+        prior = Prior(mean[:-1], sd[:-1])
         density = posterior(lambda theta: sp.special.logsumexp(by_odds(theta), axis=0), prior)
         out = chains_of(density, fits, draws, chains, rng)
         weight = by_odds(out.reshape(-1, out.shape[2]))
@@ -218,14 +198,4 @@ class InformedProblem:
 
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
         """Draw items, `each` times at every parameter vector, as `family.draw_items`."""
-        return draw_items(rng, theta, self.layout, self.items.rows(block), each, best=best)
-
-
-def by_cells(function: Likelihoods, cells: int) -> Likelihoods:
-    """Return a function of parameters (vector, parameter) that takes a few vectors of so many cells at a time."""
-    step = max(1, MOST_CELLS // max(cells, 1))
-
-    def of_all(theta: Floats) -> Floats:
-        return np.concatenate([function(theta[at : at + step]) for at in range(0, len(theta), step)], axis=-1)
-
-    return of_all
+        return draw_items(rng, theta, self.items.rows(block), each, best=best)

@@ -8,7 +8,6 @@ until no weight moves. Weights that the answers do not ask for (`ASKED`) are one
 their votes, however their items divide them.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.streams import one_blas_thread
+from bayesagree.plausibility.informed.covariates import on_items_of
 
 # Fewest answers that tell anything of an annotator; gain of log likelihood from which a weight is below one; prior of
 # 1 - w as answers (for, against); rounds of learning the prior, and of EM within each.
@@ -29,12 +29,12 @@ NAMED = 0.3
 def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
     """Return the weight of each annotator, and the votes (item, label) that are about their items.
 
-    The problem, an `InformedProblem`, has `labels`, learns parameters from votes, and gives these their probability.
+    The problem, a `LabelFrame`, learns parameters from votes, and gives these their probability.
     """
-    labels = problem.labels
+    labels = problem.annotations
     rows = np.repeat(np.arange(labels.count.size), np.where(labels.annotator_index < 0, 0, labels.count))
     item, who, label = (part[rows] for part in (labels.item_index, labels.annotator_index, labels.label_index))
-    size, counts = np.bincount(who, minlength=labels.annotators.size), labels.counts().astype(np.int64)
+    size, counts = np.bincount(who, minlength=labels.annotators.size), labels.counts()
     weight, every, kept = np.ones(size.size), counts, np.ones(item.size, bool)
     if (size >= FEWEST).sum() < 2:
         return weight, counts
@@ -62,8 +62,8 @@ def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
 def _answers(problem: Any, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
-    mode, every = problem.learn(counts), np.eye(counts.shape[1], dtype=np.int64)
-    logs = np.hstack([problem.log_votes(mode[None], item[first], key[:, 1:] + one) for one in every])
+    mode, every = problem.climbed(counts).mode, np.eye(counts.shape[1], dtype=np.int64)
+    logs = np.hstack([problem.of_votes(item[first], key[:, 1:] + one)(mode[None]) for one in every])
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
     return (p / p.sum(axis=1, keepdims=True))[row.ravel()]
 
@@ -86,15 +86,11 @@ def _leaning(p: Floats, who: NDArray[Any], label: NDArray[Any], given: Floats) -
 
 
 def careful(problem: Any) -> Labels:
-    """Return the labels without those of annotators few of whose answers are about the items."""
-    labels = problem.labels
+    """Return the labels without those of annotators few of whose answers are about the items; all items stay."""
     with one_blas_thread():
         low = np.append(weights(problem)[0] < NAMED, False)  # the last place is that of unknown annotators, -1
-    kept = ~low[labels.annotator_index]  # items stay, also where they lose all votes
-    rows = {
-        name: getattr(labels, name)[kept] for name in ("item_index", "annotator_index", *labels.value_fields)
-    }
-    return replace(labels, **rows) if low.any() else labels
+    labels = problem.annotations
+    return on_items_of(labels.select(~low[labels.annotator_index]), problem.predictions)
 
 
 def warn_of_careless(labels: Labels, weight: Floats) -> None:

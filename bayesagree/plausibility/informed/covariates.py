@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes
+from bayesagree._types import Codes, Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
@@ -55,9 +55,11 @@ class Covariates(NamedTuple):
         # One memory layout, whatever that of the scores: every kernel is compiled once.
         return cls(np.ascontiguousarray(dense), hit, (*names, *(f"top_label:{m}" for m in models)))
 
-    def rows(self, items: Any) -> "Covariates":
-        """Return the covariates of some items."""
-        return Covariates(self.dense[items], self.hit[items], self.names)
+    def columns(self, items: Any = slice(None), hit: float = 1.0) -> Floats:
+        """Return all columns of some items, shape (item, label, column), `hit` where a label is a model's top label."""
+        dense = np.moveaxis(self.dense[items], 1, 2)
+        top = self.hit[items][:, None] == np.arange(dense.shape[1])[:, None]
+        return np.concatenate([dense, hit * top], axis=2, dtype=np.float64)
 
 
 def is_probability(scores: NDArray[np.floating[Any]]) -> bool:

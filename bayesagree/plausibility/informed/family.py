@@ -16,8 +16,6 @@ Parameters come many vectors at a time, which are the last axis of every array h
 """
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,7 +24,7 @@ from scipy.special import expit, gammainc, gammaln, softmax
 
 from bayesagree._types import Floats, Rng
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.prior import Layout
+from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 
 # Share of the prior mean that is spread over all labels, so that none is impossible.
 FLOOR = 1e-3
@@ -79,62 +77,6 @@ def best_at(log_best: Floats, log_a: Floats) -> Floats:
     return np.exp(log_best[:, low] + (place - low) * (log_best[:, low + 1] - log_best[:, low]))
 
 
-@dataclass(frozen=True, eq=False)
-class Items:
-    """Predictions and votes of items.
-
-    Attributes
-    ----------
-    columns
-        Covariates, shape (label, item, column): those of the scores, the top labels, and the log share of each label of
-        all votes.
-    counts
-        Votes, shape (item, label).
-    """
-
-    columns: Floats
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, covariates: Covariates, counts: NDArray[np.int64]) -> Self:
-        """Lay out covariates and counts, shape (item, label)."""
-        n_labels = counts.shape[1]
-        hits = (covariates.hit == np.arange(n_labels)[:, None, None]) * (HIT_SCALE * np.log(max(n_labels, 2)))
-        total = counts.sum(axis=0) + 1.0
-        share = np.broadcast_to(np.log(total / total.sum())[:, None, None], (n_labels, len(counts), 1))
-        columns = np.concatenate([np.moveaxis(covariates.dense, 2, 0), hits, share], axis=2).astype(np.float64)
-        return cls(columns, counts)
-
-    def with_counts(self, counts: NDArray[np.int64]) -> "Items":
-        """Return the same items with other votes."""
-        return Items(self.columns, counts)
-
-    def rows(self, items: Any) -> "Items":
-        """Return some of the items."""
-        log_best, entry = self.best
-        entries, at = np.unique(entry[items], return_inverse=True)
-        some = Items(np.ascontiguousarray(self.columns[:, items]), self.counts[items])
-        some.__dict__["best"] = log_best[entries], at.reshape(some.counts.shape)
-        return some
-
-    def single(self) -> "Items":
-        """Return the same items in single precision."""
-        columns: Any = self.columns.astype(np.float32)
-        some = Items(columns, self.counts)
-        some.__dict__["best"] = self.best
-        return some
-
-    @cached_property
-    def best(self) -> tuple[Floats, NDArray[np.intp]]:
-        """Log probabilities of being best, and the entry of each label there."""
-        return best_table(self.counts)
-
-    @cached_property
-    def votes(self) -> "Votes":
-        """The votes, sparse."""
-        return Votes.of(self.counts)
-
-
 class Votes(NamedTuple):
     """The labels that got votes: item and `place` (label * items + item) of each such entry, its number of votes.
 
@@ -161,6 +103,46 @@ class Votes(NamedTuple):
         for items, entries in self.nth:
             out[items] = by(out[items], values[entries])
         return out
+
+
+class Items(NamedTuple):
+    """Predictions and votes of items.
+
+    Attributes
+    ----------
+    columns
+        Covariates, shape (label, item, column): those of the scores, the top labels, and the log share of each label of
+        all votes.
+    counts, votes
+        Votes, shape (item, label), and the same sparse.
+    best
+        Log probabilities of being best, and the entry of each label there.
+    """
+
+    columns: Floats
+    counts: NDArray[np.int64]
+    votes: Votes
+    best: tuple[Floats, NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, columns: Floats, counts: NDArray[np.int64]) -> Self:
+        """Lay out covariates and votes."""
+        return cls(columns, counts, Votes.of(counts), best_table(counts))
+
+    def rows(self, items: Any) -> "Items":
+        """Return some of the items."""
+        entries, at = np.unique(self.best[1][items], return_inverse=True)
+        counts = self.counts[items]
+        best = self.best[0][entries], at.reshape(counts.shape)
+        return Items(np.ascontiguousarray(self.columns[:, items]), counts, Votes.of(counts), best)
+
+
+def columns_of(covariates: Covariates, counts: NDArray[np.int64]) -> Floats:
+    """Lay out covariates, and the log share of each label of votes (item, label): shape (label, item, column)."""
+    total, n_labels = counts.sum(axis=0) + 1.0, counts.shape[1]
+    columns = covariates.columns(hit=HIT_SCALE * np.log(max(n_labels, 2))).swapaxes(0, 1)
+    share = np.broadcast_to(np.log(total / total.sum())[:, None, None], (n_labels, len(counts), 1))
+    return np.concatenate([columns, share], axis=2)
 
 
 class Kinds(NamedTuple):
@@ -232,11 +214,12 @@ def rising_alike(shape: Floats, number: NDArray[np.int64]) -> Floats:
     return rising(np.tile(shape, (distinct.size, 1)), distinct)[at]
 
 
-def kinds(theta: Floats, layout: Layout, items: Items) -> Kinds:
+def kinds(theta: Floats, items: Items) -> Kinds:
     """Compare the kinds of each item at parameters, shape (vector, parameter)."""
     columns, votes = items.columns, items.votes
     (n_labels, n_items, n_columns), number = columns.shape, columns.dtype
-    slope, shape = layout.parts(np.ascontiguousarray(theta.T, number))
+    each: Any = np.ascontiguousarray(theta.T, number)
+    slope, shape = each[: -len(SHAPE_NAMES)], each[-len(SHAPE_NAMES) :]
     log_s, s_slope, odds, odds_slope, log_clear, blur, log_a, sharpness, best_odds = shape
     said: Any = (columns.reshape(-1, n_columns) @ slope).reshape(n_labels, n_items, -1)
     said -= said.max(axis=0)
@@ -273,18 +256,18 @@ def floored(share: Floats) -> Floats:
     return (1 - FLOOR) * share + FLOOR / len(share)
 
 
-def draw_items(rng: Rng, theta: Floats, layout: Layout, items: Items, each: int, *, best: bool) -> NDArray[Any]:
+def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) -> NDArray[Any]:
     """Draw items given their votes, `each` times at every parameter vector.
 
     Returns plausibilities (item, sample, label), or best labels (item, sample), samples of one vector side by side.
     """
-    found, n_labels = kinds(theta, layout, items), items.counts.shape[1]
+    found, n_labels = kinds(theta, items), items.counts.shape[1]
     kind, label, best_label = (
         pick(rng, np.moveaxis(chance[:-1], 0, 1), each) for chance in (found.chance, found.clear, found.best)
     )
     votes, (blurred, own) = items.counts[:, None], found.clear_shape
     opened, clear = ((np.moveaxis(a * found.mean, 0, 2) + votes) for a in (found.concentration, blurred))
-    known = np.exp(layout.parts(theta.T)[1][6])[:, None] / n_labels + votes
+    known = np.exp(theta[:, -3, None]) / n_labels + votes
     # Where the best label alone is asked for, four bytes hold a gamma variable.
     number = np.float32 if best else np.float64
     shapes: Any = [np.ascontiguousarray(a, number) for a in (opened, clear, known)]

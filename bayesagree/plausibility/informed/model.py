@@ -2,37 +2,27 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Excluded
 from bayesagree.plausibility.informed.family import ENTROPY_CENTRE, ENTROPY_SCALE, FLOOR
+from bayesagree.plausibility.informed.gold import GoldProblem
 from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, scale_of
-from bayesagree.plausibility.informed.prior import InformedPrior
+from bayesagree.plausibility.informed.prior import SHAPE_NAMES, InformedPrior
 
 if TYPE_CHECKING:
     import pymc as pm
 
-Form = Literal["nominal", "ordered"]
 
-
-def form_of(labels: Labels, form: Form | None, prior: InformedPrior | None) -> Form:
-    """Return the form: by default "ordered" where three labels or more are stated to have an order."""
-    if form not in (None, "nominal", "ordered"):
-        raise InputError(f"form={form!r} is not one of 'nominal', 'ordered'")
-    if form == "ordered" and (prior is not None or not labels.has_order):
-        raise InputError(
-            "form='ordered' has priors of its own; leave prior= out"
-            if labels.has_order
-            else "form='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
-        )
-    stated = labels.ordered and labels.categories.size > 2 and prior is None
-    return form or ("ordered" if stated else "nominal")
+def kind_of(labels: Labels, prior: InformedPrior | None) -> type[InformedProblem | OrderedProblem]:
+    """Return the form: of three labels or more that are stated to have an order, the ordered one has its own prior."""
+    ordered = labels.ordered and labels.categories.size > 2 and prior is None
+    return OrderedProblem if ordered else InformedProblem
 
 
 def informed_dirichlet_model(
@@ -40,7 +30,6 @@ def informed_dirichlet_model(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
-    form: Form | None = None,
     prior: InformedPrior | None = None,
     log_mean: Callable[[Any], Any] | None = None,
 ) -> "pm.Model":
@@ -58,11 +47,10 @@ def informed_dirichlet_model(
         Names of models that are left out of the covariates.
     prior
         By default `InformedPrior()`.
-    form
-        As `informed_dirichlet`; the form of ordered labels takes no `log_mean`.
     log_mean
         Function, called inside the model, of what the predictions say of an item's mean plausibilities, logarithms up
-        to a constant (item, category), that returns them changed: by covariates of the items, say.
+        to a constant (item, category), that returns them changed: by covariates of the items, say. Labels with an
+        order count as without.
 
     Returns
     -------
@@ -81,19 +69,27 @@ def informed_dirichlet_model(
     >>> [v.name for v in informed_dirichlet_model(votes, models).free_RVs]
     ['parameters', 'plausibility']
     """
+    kind = kind_of(labels, prior) if log_mean is None else InformedProblem
+    return model_of(kind.of(labels, predictions, exclude, prior), log_mean)
+
+
+def model_of(problem: Any, log_mean: Callable[[Any], Any] | None = None) -> "pm.Model":
+    """Build the model of a problem: of labels of either form, or of gold."""
     import pymc as pm
 
-    if form == "ordered" and log_mean is not None:
-        raise InputError("form='ordered' takes no log_mean=; pass form='nominal'")
-    ordered = log_mean is None and form_of(labels, form, prior) == "ordered"
-    problem = (OrderedProblem if ordered else InformedProblem).of(labels, predictions, exclude, prior)
     layout, dims = problem.layout, ("item", "category")
-    coords = {"item": problem.labels.items, "category": labels.categories, "parameter": layout.names}
+    labels = problem.annotations
+    coords = {"item": labels.items, "category": labels.categories, "parameter": layout.names}
     with pm.Model(coords=coords) as model:
-        parameters = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
+        parameters: Any = pm.Normal("parameters", layout.mean, layout.sd, dims="parameter")
+        if isinstance(problem, GoldProblem):
+            rows, truth = problem.known_items
+            odds: Any = pm.math.dot(rows, parameters)
+            pm.Categorical("gold", logit_p=odds, observed=truth)
+            return model
         # Uniform in density, so that the potential alone is the prior of the plausibilities.
         plausibility = pm.Dirichlet("plausibility", np.ones(problem.counts.shape), dims=dims)
-        of_form: Any = _log_ordered if ordered else partial(_log_nominal, log_mean)
+        of_form: Any = _log_ordered if isinstance(problem, OrderedProblem) else partial(_log_nominal, log_mean)
         pm.Potential("prior", of_form(problem, parameters, plausibility).sum())
         counts: Any = pm.Data("observed_votes", problem.counts, dims=dims)
         pm.Multinomial("votes", n=counts.sum(axis=1), p=plausibility, observed=counts, dims=dims)
@@ -108,7 +104,7 @@ def _log_nominal(
     import pytensor.tensor
 
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
-    slopes, shape = problem.layout.parts(theta)
+    slopes, shape = theta[: -len(SHAPE_NAMES)], theta[-len(SHAPE_NAMES) :]
     n_items, n_labels = problem.counts.shape
     model: Any = pm.modelcontext(None)
     model.add_coord("column", np.arange(problem.columns.shape[2]))

@@ -15,17 +15,18 @@ effect and overdispersion of each item.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Prior, chains_of, climb, posterior
-from bayesagree.plausibility.informed._problem import InformedProblem, by_cells
+from bayesagree.inference.slices import Likelihoods
+from bayesagree.plausibility.informed._problem import LabelFrame
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import Votes, pick, rising, rising_alike, shares
+from bayesagree.plausibility.informed.frame import Parameters, by_cells
 
 # Places of u: with steps of .5 sums over a normal distribution are right to 1e-8.
 GRID = np.linspace(-6.0, 6.0, 25)
@@ -33,62 +34,46 @@ GRID = np.linspace(-6.0, 6.0, 25)
 LEVEL, STEP, CONCENTRATION = (0.0, 1.5), (0.0, 1.0), (3.5, 1.0)
 
 
-class OrderedLayout(NamedTuple):
-    """Names, prior means and standard deviations of the parameters."""
-
-    names: NDArray[np.str_]
-    mean: Floats
-    sd: Floats
-
-
 @dataclass(frozen=True, eq=False)
-class OrderedProblem(InformedProblem):
-    """Labels and predictions on the same items."""
+class OrderedProblem(LabelFrame):
+    """Labels in an order and predictions on the same items."""
 
     @cached_property
     def x(self) -> Floats:
         """Positions of the models that are not excluded, shape (item, model)."""
-        return places_on_scale(self.covariates, self.labels.categories.size)
+        return places_on_scale(self.covariates, self.annotations.categories.size)
 
     @cached_property
-    def layout(self) -> Any:
-        """Parameters: slopes, levels, log step, log concentration."""
-        labels, models = self.labels.categories, self.covariates.names
-        names = [name.replace("top_label", "position", 1) for name in models if name.startswith("top_label:")]
-        names += [*(f"level:{c}" for c in labels), "log_step", "log_concentration"]
-        priors = np.array([(0.0, 1.0)] * self.x.shape[1] + [LEVEL] * labels.size + [STEP, CONCENTRATION])
-        return OrderedLayout(np.array(names), *np.ascontiguousarray(priors.T))
+    def layout(self) -> Parameters:
+        """Slopes of positions, levels, log step, log concentration."""
+        models = [
+            name.removeprefix("top_label:") for name in self.covariates.names if name.startswith("top_label:")
+        ]
+        every = dict.fromkeys((f"position:{model}" for model in models), (0.0, 1.0))
+        every |= dict.fromkeys((f"level:{label}" for label in self.annotations.categories), LEVEL)
+        return Parameters.of(every | {"log_step": STEP, "log_concentration": CONCENTRATION})
 
     @property
     def said(self) -> Floats:
         """Positions of all items."""
         return self.x
 
-    def log_votes(self, theta: Floats, item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
         x = self.x[item]
 
-        def values(some: Floats) -> Floats:
-            return np.logaddexp.reduce(place_weights(some, x, counts)[0], axis=1)
+        def values(theta: Floats) -> Floats:
+            return np.logaddexp.reduce(place_weights(theta, x, counts)[0], axis=1)
 
-        return by_cells(values, len(x) * GRID.size)(theta)
-
-    def climbed(self, counts: NDArray[np.int64], odds: float | None = None) -> Fit:
-        """Climb near the mode of the parameters; there are no odds to hold."""
-        at, number = self.learnt(counts)
-        prior = Prior(self.layout.mean, self.layout.sd)
-        return climb(lambda theta: self.log_votes(theta, at, counts[at]), prior, number, ENOUGH_TO_BEGIN)
-
-    def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
-        """Draw the parameters, shape (chain, draw, parameter)."""
-        at, number = self.learnt(self.counts)
-        counts, prior = self.counts[at], Prior(self.layout.mean, self.layout.sd)
-        density = posterior(lambda theta: number @ self.log_votes(theta, at, counts), prior)
-        return chains_of(density, [self.climbed(self.counts)], draws, chains, rng)
+        return by_cells(values, len(x) * GRID.size)
 
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
-        """Draw plausibilities of items, `each` times at every parameter vector."""
-        return draw_ordered(rng, theta, self.x[block], self.counts[block], each)
+        """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
+        counts = self.counts[block]
+        log_weight, shape = place_weights(theta, self.x[block], counts)
+        place = pick(rng, softmax(log_weight, axis=1)[:, :-1], each)
+        drawn = shares(rng, shape[place, :, np.arange(len(theta))[:, None]] + counts[:, None, None])
+        return drawn.reshape(len(counts), -1, counts.shape[1])
 
 
 def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -111,14 +96,6 @@ def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[
 def scale_of(n_labels: int) -> Floats:
     """Return the places of labels, one apart, around zero."""
     return np.arange(float(n_labels)) - (n_labels - 1) / 2
-
-
-def draw_ordered(rng: Rng, theta: Floats, x: Floats, counts: NDArray[np.int64], each: int) -> Floats:
-    """Draw plausibilities (item, sample, label) given votes, `each` times at every parameter vector, side by side."""
-    log_weight, shape = place_weights(theta, x, counts)
-    place = pick(rng, softmax(log_weight, axis=1)[:, :-1], each)
-    drawn = shares(rng, shape[place, :, np.arange(len(theta))[:, None]] + counts[:, None, None])
-    return drawn.reshape(len(x), -1, counts.shape[1])
 
 
 def places_on_scale(covariates: Covariates, n_labels: int) -> Floats:

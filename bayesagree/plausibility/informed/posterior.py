@@ -25,27 +25,28 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations import Labels
-from bayesagree.annotations.gold import Gold
+from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.posterior import Groups, Posterior, Request, Scores, Truths
+from bayesagree.inference.posterior import Posterior, Request, Scores, Truths
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import Guarded
-from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed._problem import LabelFrame
 from bayesagree.plausibility.informed.annotators import careful
 from bayesagree.plausibility.informed.covariates import Excluded, aligned
-from bayesagree.plausibility.informed.gold import GoldTruth
-from bayesagree.plausibility.informed.model import Form, form_of, informed_dirichlet_model
+from bayesagree.plausibility.informed.gold import GoldProblem
+from bayesagree.plausibility.informed.model import kind_of, model_of
 from bayesagree.plausibility.informed.ordered import OrderedProblem
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 if TYPE_CHECKING:
     import pymc as pm
 
+# The meaning of a score with gold.
+AGAINST_GOLD = "score against gold (known on items with gold, estimated on the others)"
 # Votes an item that leave the shares of classes open: with three, constant predictions are off by .027 on DICES.
 FEW = 4
 # First letters of the metrics that weigh classes by their shares.
@@ -56,14 +57,13 @@ BY_CLASS = ("recall", "precision", "f1", "balanced_accuracy", "cohen_kappa", "ma
 class InformedDirichlet(Guarded):
     """Specification of the posterior of `informed_dirichlet`, whose arguments it holds.
 
-    `evaluate` gives it the predictions that it scores, and scores them under `GoldTruth` where there is gold.
+    `evaluate` gives it the predictions that it scores. With gold every draw is one label for each item.
     """
 
     predictions: Predictions | None = None
     exclude: Excluded = None
     prior: InformedPrior | None = None
     gold: Gold | None = None
-    form: Form | None = None
     name = "informed_dirichlet"
     engine = "slices"
 
@@ -71,9 +71,10 @@ class InformedDirichlet(Guarded):
         """Return the posterior of labels alone."""
         return Dirichlet()
 
-    def telling(self, annotations: Any) -> Any:
-        """Return the labels of annotators who answer about the items."""
-        return careful(self.kind(annotations)(annotations, None))
+    def telling(self, annotations: Any, predictions: Predictions) -> Any:
+        """Return the labels of annotators who answer about the items, whatever models say."""
+        kind = kind_of(annotations, self.prior)
+        return careful(kind.of(annotations, predictions, [*map(str, predictions.models)]))
 
     def truths(
         self,
@@ -91,60 +92,26 @@ class InformedDirichlet(Guarded):
         if self.exclude is not None:
             raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
         labels, given = aligned(annotations, predictions)
-        both = [GoldTruth(given, self.gold), Dirichlet()]
+        both = [replace(self, predictions=given), Dirichlet()]
         return Truths(labels, given, both, request, beside_annotations_only, {}, {})
 
-    def problem(self, annotations: Labels) -> InformedProblem:
-        """Return votes and covariates on the items of the predictions."""
-        return self.kind(annotations).of(annotations, self.given, self.exclude, self.prior)
-
-    def kind(self, annotations: Labels) -> type[InformedProblem]:
-        """Return the problem of the form."""
-        return OrderedProblem if form_of(annotations, self.form, self.prior) == "ordered" else InformedProblem
+    def problem(self, annotations: Labels) -> LabelFrame:
+        """Return votes, predictions and gold on the items of the predictions."""
+        kind = kind_of(annotations, self.prior) if self.gold is None else GoldProblem
+        return kind.of(annotations, self.given, self.exclude, self.prior, self.gold)
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""
+        if self.gold is not None:
+            codes = gold_codes(self.gold, annotations.items, annotations.categories)
+            return {"target": AGAINST_GOLD, "n_gold": int((codes >= 0).sum())}
         prior = {"prior": None if self.prior is None else asdict(self.prior)}
-        form = {"form": "ordered"} if self.kind(annotations) is OrderedProblem else {}
+        form = {"form": "ordered"} if kind_of(annotations, self.prior) is OrderedProblem else {}
         return super().settings(annotations) | prior | form
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
-        return informed_dirichlet_model(
-            annotations, self.given, exclude=self.exclude, prior=self.prior, form=self.form
-        )
-
-    def draw(self, annotations: Labels, request: Request) -> xr.DataTree:
-        """Draw a result on the items of the predictions; warn of models that know the votes."""
-        if self.gold is not None:
-            raise InputError(
-                "informed_dirichlet draws without gold; evaluate(..., gold=) scores models with it"
-            )
-        return super().draw(annotations, request)
-
-    def known(self, problem: InformedProblem, request: Request) -> Groups:
-        """Return the parameters, by name."""
-        labels, drawn = problem.labels, problem.drawn(request)
-        n_votes = np.bincount(labels.item_index, labels.count, labels.items.size)
-        of_label = np.bincount(labels.label_index, labels.count, labels.categories.size)
-        return {
-            "posterior_parameters": of_parameters(drawn)["posterior_parameters"],
-            "diagnostics": self.diagnostics(problem, request),
-            "constant_data": {
-                "n_votes": (("item",), n_votes.astype(np.int64)),
-                "n_votes_of_label": (("category",), of_label.astype(np.int64)),
-            },
-        }
-
-    def diagnostics(self, problem: InformedProblem, request: Request) -> dict[str, Any]:
-        """Return R-hat and effective sample size of the parameters."""
-        found = of_parameters(problem.drawn(request))["diagnostics"]
-        return found | ({"annotator_weight": (("annotator",), problem.weights)} if problem.weights.size else {})
-
-    def coords(self, problem: InformedProblem) -> dict[str, Any]:
-        """Return the names of parameters and annotators."""
-        names = {"parameter": problem.layout.names}
-        return names | ({"annotator": problem.labels.annotators} if problem.weights.size else {})
+        return model_of(self.problem(annotations))
 
 
 def _of_few_votes(groups: Scores) -> Scores:
@@ -162,7 +129,6 @@ def informed_dirichlet(
     predictions: Predictions,
     *,
     exclude: Excluded = None,
-    form: Form | None = None,
     prior: InformedPrior | None = None,
     draws: int = 1000,
     chains: int = 4,
@@ -172,6 +138,11 @@ def informed_dirichlet(
     progress: Callable[[int], None] | None = None,
 ) -> xr.DataTree:
     """Plausibilities of each item, as votes and predictions together make them: an estimate of many annotators' shares.
+
+    Of three labels or more that are stated to have an order, neighbours are likely together and a model has one
+    parameter (module `ordered`), unless a prior is given. Where an item's labels are nearly equally frequent, this
+    makes the mean absolute error of ordered labels too small: its intervals then hold the truth in .75 to .88 (seven
+    classes of jokes).
 
     Parameters
     ----------
@@ -190,11 +161,6 @@ def informed_dirichlet(
         By default `InformedPrior()`. From three votes its shapes, from ten the family err on distances to the shares of
         all labels of ambiguous items: intervals of a model's total variation hold it in .8 of the cases, of EntCE in
         .4 to .55, and both come out too large, by up to .006 and .013. The votes do not show it.
-    form
-        ``"nominal"``, or ``"ordered"``: neighbouring labels are likely together, and a model has one parameter (module
-        `ordered`). By default ordered where three labels or more are stated to have
-        an order and no prior is given. Where an item's labels are nearly equally frequent, it makes the mean absolute
-        error of ordered labels too small: its intervals then hold the truth in .75 to .88 (seven classes of jokes).
     draws, chains
         chains x draws draws of all items. Up to five consecutive draws of a chain share one draw of the
         parameters.
@@ -253,4 +219,4 @@ def informed_dirichlet(
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels)
     request = Request(draws, chains, random_seed, top_labels, client, progress=progress)
-    return InformedDirichlet(predictions, exclude, prior, form=form).draw(labels, request)
+    return InformedDirichlet(predictions, exclude, prior).draw(labels, request)

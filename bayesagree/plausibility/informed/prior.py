@@ -1,14 +1,10 @@
-"""Parameters of the informed prior: their names, their places in one vector, and their own priors."""
+"""Parameters of the informed prior: their names, their order, and their own priors."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bayesagree._types import Floats
 from bayesagree.errors import positive
+from bayesagree.plausibility.informed.frame import Parameters
 
 # Of the parameters that all labels share, in the order of `family.kinds`.
 SHAPE_NAMES = (
@@ -76,37 +72,9 @@ class InformedPrior:
         for name, value in asdict(self).items():
             positive(value[1] if isinstance(value, tuple) else value, name)
 
-    @property
-    def shapes(self) -> Floats:
-        """Mean and standard deviation of each of `SHAPE_NAMES`, shape (name, 2)."""
-        slope = (0.0, self.entropy_slope_sd)
-        given = {"open_concentration_slope": slope, "clear_odds_slope": slope} | asdict(self)
-        return np.array([given[name] for name in SHAPE_NAMES], np.float64)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Order of the parameters in their vector: slopes of the covariates, that of the votes' shares, `SHAPE_NAMES`."""
-
-    slopes: tuple[str, ...]
-    prior: InformedPrior = InformedPrior()
-
-    @property
-    def names(self) -> NDArray[np.str_]:
-        """Name of every parameter."""
-        return np.array([*self.slopes, "share", *SHAPE_NAMES])
-
-    @cached_property
-    def mean(self) -> Floats:
-        """Prior mean of every parameter."""
-        return np.concatenate([np.zeros(len(self.slopes)), [self.prior.share[0]], self.prior.shapes[:, 0]])
-
-    @cached_property
-    def sd(self) -> Floats:
-        """Prior standard deviation of every parameter."""
-        slopes = np.full(len(self.slopes), self.prior.slope_sd)
-        return np.concatenate([slopes, [self.prior.share[1]], self.prior.shapes[:, 1]])
-
-    def parts(self, vector: Any) -> tuple[Any, Any]:
-        """Split parameters, first axis, into slopes and shapes."""
-        return vector[: -len(SHAPE_NAMES)], vector[-len(SHAPE_NAMES) :]
+    def parameters(self, slopes: Sequence[str]) -> Parameters:
+        """Order the parameters: slopes of covariates, that of the log share of all votes, `SHAPE_NAMES`."""
+        entropy = (0.0, self.entropy_slope_sd)
+        given = asdict(self) | {"open_concentration_slope": entropy, "clear_odds_slope": entropy}
+        every = dict.fromkeys(slopes, (0.0, self.slope_sd))
+        return Parameters.of(every | {name: given[name] for name in ("share", *SHAPE_NAMES)})

@@ -12,8 +12,8 @@ from scipy.special import gammaln
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates, is_probability
-from bayesagree.plausibility.informed.family import Items, best_at, best_table, draw_items, kinds
-from bayesagree.plausibility.informed.prior import Layout
+from bayesagree.plausibility.informed.family import Items, best_at, best_table, columns_of, draw_items, kinds
+from bayesagree.plausibility.informed.prior import InformedPrior
 
 sys.path.insert(0, str(ROOT / "models"))
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
@@ -24,10 +24,10 @@ def problem(counts, n_labels=3, random_seed=1):
     rng, n = np.random.default_rng(random_seed), len(counts)
     dense = rng.normal(size=(n, 4, n_labels)).astype(np.float32)
     hit = rng.integers(-1, n_labels, (n, 3)).astype(np.int32)
-    layout = Layout(tuple("abcdefg"))
+    layout = InformedPrior().parameters(tuple("abcdefg"))
     theta = layout.mean + 0.5 * layout.sd * rng.normal(size=(2, layout.mean.size))
     theta[:, -7], theta[:, -1] = -0.5, [0.5, -1.0]
-    return theta, layout, Items.of(Covariates(dense, hit, layout.slopes), counts)
+    return theta, Items.of(columns_of(Covariates(dense, hit, ()), counts), counts)
 
 
 def test_likelihood_and_items_are_those_of_the_plain_twin():
@@ -38,10 +38,10 @@ def test_likelihood_and_items_are_those_of_the_plain_twin():
     given = InformedProblem.of(Labels.from_counts(data["counts"]), models)
     theta = twin.MEAN + 0.5 * twin.SD * np.random.default_rng(2).normal(size=(2, twin.MEAN.size))
     known, mean = twin.items(theta, data)
-    found = kinds(theta, given.layout, given.items)
+    found = kinds(theta, given.items)
     # The table of the third kind is linear between places of its grid.
     np.testing.assert_allclose(found.log_likelihoods(theta[:, -1])[0].sum(axis=0), known, atol=0.02)
-    drawn = draw_items(np.random.default_rng(1), theta, given.layout, given.items, 1000, best=False)
+    drawn = draw_items(np.random.default_rng(1), theta, given.items, 1000, best=False)
     np.testing.assert_allclose(drawn.sum(axis=2), 1, rtol=1e-12)
     found_mean = drawn.reshape(len(mean[0]), 2, 1000, 2).mean(axis=2).swapaxes(0, 1)
     np.testing.assert_allclose(found_mean, mean, atol=5 * 0.5 / np.sqrt(1000))
@@ -50,9 +50,9 @@ def test_likelihood_and_items_are_those_of_the_plain_twin():
 @pytest.mark.parametrize(("n_labels", "votes"), [(2, 5), (3, 4), (5, 3)])
 def test_all_votes_there_could_be_have_probability_one(n_labels, votes):
     every = np.array([c for c in itertools.product(range(votes + 1), repeat=n_labels) if sum(c) == votes])
-    theta, layout, items = problem(every, n_labels)
-    items = Items(items.rows(np.zeros(len(every), int)).columns, every)
-    found = kinds(theta, layout, items)
+    theta, items = problem(every, n_labels)
+    items = Items.of(items.rows(np.zeros(len(every), int)).columns, every)
+    found = kinds(theta, items)
     orders = np.exp(gammaln(votes + 1) - gammaln(every + 1).sum(axis=1))
     np.testing.assert_allclose(orders @ np.exp(found.log_likelihoods(theta[:, -1])[0]), 1, rtol=1e-4)
 
@@ -70,10 +70,10 @@ def test_probabilities_of_being_best_are_those_of_draws(counts):
 
 def test_best_labels_are_those_of_the_plausibilities():
     counts = np.array([[2, 1, 0], [0, 0, 3], [1, 1, 1], [0, 0, 0], [5, 5, 0]])
-    theta, layout, items = problem(counts)
+    theta, items = problem(counts)
     n = 5000
-    shares = draw_items(np.random.default_rng(1), theta, layout, items, n, best=False).argmax(axis=2)
-    best = draw_items(np.random.default_rng(2), theta, layout, items, n, best=True)
+    shares = draw_items(np.random.default_rng(1), theta, items, n, best=False).argmax(axis=2)
+    best = draw_items(np.random.default_rng(2), theta, items, n, best=True)
     for k in range(3):
         difference = [(drawn == k).reshape(5, 2, n).mean(axis=2) for drawn in (shares, best)]
         # Two independent estimates of one probability, each with standard error at most 1 / (2 sqrt(n)).
@@ -83,10 +83,10 @@ def test_best_labels_are_those_of_the_plausibilities():
 def test_many_votes_are_as_the_same_votes_one_by_one():
     """Rising factorials of more than six votes follow Stirling's series: those of 7 are those of 6 and one."""
     for n in (5, 6, 7, 500):
-        theta, layout, items = problem(np.array([[n, 2, 0], [n + 1, 2, 0]]))
-        items = Items(items.rows(np.zeros(2, int)).columns, items.counts)
-        few, more = kinds(theta, layout, items).logs[0]
-        s, m = (kinds(theta, layout, items).concentration[0], kinds(theta, layout, items).mean[0, 0])
+        theta, items = problem(np.array([[n, 2, 0], [n + 1, 2, 0]]))
+        items = Items.of(items.rows(np.zeros(2, int)).columns, items.counts)
+        few, more = kinds(theta, items).logs[0]
+        s, m = (kinds(theta, items).concentration[0], kinds(theta, items).mean[0, 0])
         np.testing.assert_allclose(more - few, np.log((s * m + n) / (s + n + 2)), atol=1e-8)
 
 
@@ -99,8 +99,8 @@ def test_equal_items_are_computed_once_with_their_number():
     assert number.sum() == (chosen != 2).sum()
     assert number.size == 3
     theta = given.layout.mean[None]
-    each = given.log_votes(theta, np.arange(60), given.counts)
-    np.testing.assert_allclose(number @ given.log_votes(theta, at, given.counts[at]), each.sum(axis=0), rtol=1e-12)
+    each = given.of_votes(np.arange(60), given.counts)(theta)
+    np.testing.assert_allclose(number @ given.of_votes(at, given.counts[at])(theta), each.sum(axis=0), rtol=1e-12)
 
 
 def test_scores_are_probabilities_where_every_row_is():

@@ -7,7 +7,9 @@ import scipy as sp
 from bayesagree import Labels, Predictions
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.posterior import Request
-from bayesagree.plausibility.informed.gold import GoldRegression, GoldTruth
+from bayesagree.inference.slices import climb
+from bayesagree.plausibility import InformedDirichlet
+from bayesagree.plausibility.informed.gold import GoldProblem
 
 N, N_GOLD = 60, 40
 
@@ -24,28 +26,34 @@ def case():
 
 
 @pytest.fixture(scope="module")
-def problem(case) -> GoldRegression:
+def problem(case) -> GoldProblem:
     votes, predictions, gold = case
-    return GoldTruth(predictions, gold).problem(votes)
+    return InformedDirichlet(predictions, gold=gold).problem(votes)
+
+
+def mode_of(problem):
+    values, number = problem.likelihood(None)
+    return climb(values, problem.layout.prior, number)
 
 
 def density(problem, points):
-    mean, sd = problem.prior
-    return problem.log_gold(points).sum(axis=0) - np.square((points - mean) / sd).sum(axis=1) / 2
+    (values, number), (mean, sd) = problem.likelihood(None), problem.layout.prior
+    return number @ values(points) - np.square((points - mean) / sd).sum(axis=1) / 2
 
 
 def test_density_is_that_of_the_pymc_model_and_largest_at_the_mode(case, problem):
     votes, predictions, gold = case
-    log_density = GoldTruth(predictions, gold).model(votes).compile_logp()
-    points = np.random.default_rng(3).normal(size=(2, problem.prior.mean.size))
-    apart = [density(problem, point[None])[0] - float(log_density({"slopes": point})) for point in points]
+    log_density = InformedDirichlet(predictions, gold=gold).model(votes).compile_logp()
+    points = np.random.default_rng(3).normal(size=(2, problem.layout.mean.size))
+    apart = [density(problem, point[None])[0] - float(log_density({"parameters": point})) for point in points]
     np.testing.assert_allclose(apart, apart[0], atol=1e-8)
-    found = sp.optimize.minimize(lambda x: -density(problem, x[None])[0], problem.fit.mode)
-    assert -found.fun - density(problem, problem.fit.mode[None])[0] < 1e-3
+    mode = mode_of(problem).mode
+    found = sp.optimize.minimize(lambda x: -density(problem, x[None])[0], mode)
+    assert -found.fun - density(problem, mode[None])[0] < 1e-3
 
 
 def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
-    mode, root = problem.fit
+    mode, root = mode_of(problem)
     proposal = sp.stats.multivariate_t(mode, 1.3 * root @ root.T, df=8, seed=4)
     points = proposal.rvs(5_000)
     log_weight = density(problem, points) - proposal.logpdf(points)
@@ -62,10 +70,12 @@ def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
 
 def test_every_draw_is_gold_where_there_is_gold_and_one_label_elsewhere(case):
     votes, predictions, gold = case
-    tree = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, random_seed=1))
+    tree = InformedDirichlet(predictions, gold=gold).draw(votes, Request(draws=50, chains=2, random_seed=1))
     drawn = tree["posterior"]["plausibility"].values
     assert set(np.unique(drawn)) == {0.0, 1.0}
     assert (drawn.argmax(axis=-1)[..., :N_GOLD] == list(gold.values())).all()
     assert (drawn.argmax(axis=-1)[..., N_GOLD:].std(axis=(0, 1)) > 0).any()
-    best = GoldTruth(predictions, gold).draw(votes, Request(draws=50, chains=2, random_seed=1, top_labels=1))
+    best = InformedDirichlet(predictions, gold=gold).draw(
+        votes, Request(draws=50, chains=2, random_seed=1, top_labels=1)
+    )
     assert (best["posterior"]["top_label"].values[..., 0] == drawn.argmax(axis=-1)).all()

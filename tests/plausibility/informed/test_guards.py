@@ -5,7 +5,7 @@ import pytest
 
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree.inference.results import settings_of
-from bayesagree.plausibility.informed._problem import warn_of_chains
+from bayesagree.plausibility.informed.frame import warn_of_chains
 
 
 def test_chains_that_disagree_are_named_and_short_ones_are_not():

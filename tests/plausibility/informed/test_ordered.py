@@ -12,7 +12,7 @@ from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.nuts import sample_nuts
 from bayesagree.inference.posterior import Request
-from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, draw_ordered, place_weights
+from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, place_weights
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 RNG = np.random.default_rng(1)
@@ -54,7 +54,7 @@ def test_items_are_drawn_from_their_mixture():
     mean = np.array(
         [w @ ((shapes + n) / (shapes.sum(axis=1, keepdims=True) + n.sum())) for w, n in zip(weight, COUNTS)]
     )
-    out = draw_ordered(np.random.default_rng(2), THETA[None], PROBLEM.x, COUNTS, 20_000)
+    out = PROBLEM.draw_items(np.random.default_rng(2), THETA[None], slice(0, 4), 20_000, best=False)
     np.testing.assert_allclose(out.sum(axis=2), 1)
     assert (np.abs(out.mean(axis=1) - mean) < 4.5 * out.std(axis=1) / np.sqrt(20_000)).all()
 

@@ -13,7 +13,6 @@ from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.hamiltonian import walk
 from bayesagree.inference.slices import Fit, chains_of, elliptical_draws
 from bayesagree.plausibility.informed._problem import InformedProblem
-from bayesagree.plausibility.informed.family import draw_items
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
@@ -74,7 +73,7 @@ def test_items_keep_the_agreement_of_their_voters():
     counts = data.labels.counts()
     pairs = (counts * (counts - 1)).sum(axis=1) / 6
     theta = posterior.parameters(50, 4, 1).reshape(200, -1)
-    drawn = draw_items(np.random.default_rng(1), theta, posterior.layout, posterior.items, 1, best=False)
+    drawn = posterior.draw_items(np.random.default_rng(1), theta, slice(0, 150), 1, best=False)
     assert abs((drawn**2).sum(axis=2).mean() - pairs.mean()) < pairs.std() / np.sqrt(150)
 
 
