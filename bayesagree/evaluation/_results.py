@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations.runs import Runs
-from bayesagree.inference.blocks import DrawBlock, Schedule
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import warn_not_converged
 from bayesagree.inference.item_weights import ItemGroups
 from bayesagree.inference.posterior import Truths
@@ -43,13 +43,18 @@ def scored(
     The chains, and the probability of each label of an item, are those of the first truth.
     """
     items = truths.annotations.items
-    request = replace(truths.request, top_labels=scorer.depth, numbers=scorer.numeric)
+    request = replace(
+        truths.request,
+        top_labels=scorer.depth,
+        plausibility=scorer.needs_plausibility,
+        numbers=scorer.numeric,
+        then=partial(_scored_block, scorer),
+    )
     sums, certainty, by_label = [], np.full((len(truths.posteriors), items.size), np.nan), []
     chosen: dict[str, Any] = {}
     mixed: dict[str, Any] = {}
     for level, posterior in enumerate(truths.posteriors):
-        schedule = Schedule(request.client, partial(_scored_block, scorer))
-        stream = posterior.blocks(truths.annotations, request, schedule, plausibility=scorer.needs_plausibility)
+        stream = posterior.blocks(truths.annotations, request)
         chosen |= stream.chosen
         mixed = mixed or dict(stream.diagnostics)
         sums.append(ItemSums(scorer, request.samples))

@@ -1,6 +1,6 @@
 """The best labels of each draw, block of items by block: the form in which certainty and metrics take any posterior."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,40 +8,39 @@ import xarray as xr
 from numpy.typing import DTypeLike, NDArray
 
 from bayesagree.errors import InputError, positive_int
-from bayesagree.inference.streams import Seed, block_generators, item_blocks, map_blocks
 
 
 class DrawBlock(NamedTuple):
-    """Draws for a few neighbouring items.
+    """Draws of a few neighbouring items; sample = chain * draws + draw.
 
-    All rank metrics need only the best labels of each draw, so that (draw x item x label) never exists.
+    A posterior gives some of the values; scores read `top_label`, so that (draw x item x label) need never exist.
 
     Attributes
     ----------
     items
         Which items, as positions.
     top_label
-        The `rank` best labels of each draw, best first, shape (item, sample, rank); sample = chain * draws + draw.
-    diagnostics
-        R-hat and bulk ESS of each item, shape (item, 2), where Markov chains made the draws.
+        The `rank` best labels of each draw, best first, shape (item, sample, rank).
     plausibility
-        All plausibilities, shape (item, sample, category), on request.
-    number, variance
+        All plausibilities, shape (item, sample, category).
+    mean, variance
         Where the truth of an item is a number: its draws, and the variance of ratings around it, shape (item, sample).
         The best labels then are the sides of a threshold, or none.
+    diagnostics
+        R-hat and bulk ESS of each item, shape (item, 2), where Markov chains made the draws.
     """
 
     items: slice
-    top_label: NDArray[Any]
-    diagnostics: NDArray[np.float64] | None = None
-    plausibility: NDArray[np.float64] | None = None
-    number: NDArray[np.float64] | None = None
-    variance: NDArray[np.float64] | None = None
+    top_label: Any = None
+    plausibility: Any = None
+    mean: Any = None
+    variance: Any = None
+    diagnostics: Any = None
 
     @property
     def truth(self) -> NDArray[Any]:
         """The number of each draw, or its best label, shape (item, sample)."""
-        return self.true_label if self.number is None else self.number
+        return self.true_label if self.mean is None else self.mean
 
     @property
     def true_label(self) -> NDArray[Any]:
@@ -52,44 +51,16 @@ class DrawBlock(NamedTuple):
         """Return some items of the block, `items` then being their positions."""
         if inside.size == len(self.top_label):
             return self
-        rows = ("top_label", "plausibility", "number", "variance")
-        some = {name: getattr(self, name) for name in rows}
-        some = {name: values if values is None else values[inside] for name, values in some.items()}
-        items: Any = self.items
-        at = np.arange(items.start, items.stop)[inside] if isinstance(items, slice) else items[inside]
-        return self._replace(items=at, **some)
+        items: Any = (
+            np.arange(self.items.start, self.items.stop) if isinstance(self.items, slice) else self.items
+        )
+        return DrawBlock(items[inside], *(None if values is None else values[inside] for values in self[1:]))
 
-
-class Schedule(NamedTuple):
-    """Where blocks of items are drawn, and the reduction applied to each.
-
-    Attributes
-    ----------
-    client
-        The `distributed.Client` whose workers draw; None for threads of this process. A worker holds the annotations
-        and, for each of its threads, one block being drawn and about two results. A block of 64 items with S samples
-        takes 64 S x 2 bytes x depth for the best labels (Plackett-Luce: also 8 bytes x labels named), 64 S x 8 bytes x
-        labels for full plausibilities: 1.5 MB and 0.9 GB for 4000 samples of the best three, or of all, of 419 labels.
-    then
-        Applied to each block where it was drawn, so that draws need not travel.
-    """
-
-    client: Any = None
-    then: Callable[[Any], Any] | None = None
-
-    def draw(
-        self, work: Callable[[slice, np.random.Generator], Any], n_items: int, random_seed: Seed
-    ) -> Iterator[Any]:
-        """Draw blocks in order, each from its own random stream, whichever thread or worker runs it."""
-        blocks = item_blocks(n_items)
-        jobs = list(zip(blocks, block_generators(random_seed, len(blocks))))
-        then = self.then  # a worker gets no client
-        one = (lambda job: work(*job)) if then is None else (lambda job: then(work(*job)))
-        return map_blocks(one, jobs, self.client)
-
-    def finish(self, block: Any) -> Any:
-        """Reduce a block."""
-        return block if self.then is None else self.then(block)
+    def ranked(self, depth: int | None) -> "DrawBlock":
+        """Return the block with the best labels of its plausibilities, where these are all that it has."""
+        if depth is None or self.plausibility is None:
+            return self
+        return self._replace(top_label=best_labels(self.plausibility, depth))
 
 
 class Stream(NamedTuple):
@@ -100,8 +71,6 @@ class Stream(NamedTuple):
     diagnostics: Mapping[str, Any] = {}
 
 
-# Threads of this process, all blocks, as they are.
-LOCAL = Schedule()
 # Plausibilities that are copied at once.
 AT_ONCE = 1_000_000
 

@@ -13,7 +13,7 @@ from bayesagree._types import Floats
 from bayesagree.annotations._container import are_numbers
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
-from bayesagree.inference.blocks import DrawBlock, Schedule, Stream, best_labels, by_chain
+from bayesagree.inference.blocks import DrawBlock, by_chain
 from bayesagree.inference.group_scores import require_one_truth
 from bayesagree.inference.multisets import words
 from bayesagree.inference.pseudo_label import PseudoLabel
@@ -80,7 +80,7 @@ def truth_draws(
             tree,
             ["top_label"],
             names_of(tree, "category"),
-            lambda items, top: DrawBlock(items, top[:, :, :depth]),
+            lambda items, top: DrawBlock(items, top_label=top[:, :, :depth]),
         )
     if "mean" in kept and not plausibility:
         if threshold is None:
@@ -103,7 +103,8 @@ def truth_draws(
             raise InputError(
                 f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
             )
-        return DrawBlock(items, best_labels(values, depth), plausibility=values if plausibility else None)
+        found = DrawBlock(items, plausibility=values).ranked(depth)
+        return found if plausibility else found._replace(plausibility=None)
 
     return _draws(tree, ["plausibility"], labels, block)
 
@@ -123,7 +124,9 @@ def number_draws(truth: Truth, threshold: float | None = None, *, keep: bool = T
         tree.assign(posterior=xr.DataTree(posterior)),
         ["mean", "variance"],
         THRESHOLD_LABELS,
-        lambda items, mean, variance: number_block(items, mean, variance, threshold, keep=keep),
+        lambda items, mean, variance: sides(
+            DrawBlock(items, mean=mean, variance=variance), threshold, keep=keep
+        ),
     )
 
 
@@ -141,30 +144,25 @@ def _as_tree(truth: Truth) -> xr.DataTree:
 def _draws(
     tree: xr.DataTree, names: list[str], labels: NDArray[Any], block: Callable[..., DrawBlock]
 ) -> TruthDraws:
-    """Return draws whose blocks are made of the items and of the draws (item, sample, ...) of these variables."""
+    """Return draws whose blocks are made of the items and of the draws (item, sample, ...) of these variables.
+
+    Blocks have the R-hat and ESS of each item, where the result has them.
+    """
     kept = [tree["posterior"][name].transpose("chain", "draw", "item", ...).variable for name in names]
-
-    def read(items: slice) -> DrawBlock:
-        # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
-        parts = [one.isel(item=items).compute(scheduler="synchronous").values for one in kept]
-        flat = [part.reshape(-1, *part.shape[2:]) for part in parts]
-        return block(items, *(np.ascontiguousarray(part.swapaxes(0, 1)) for part in flat))
-
-    items, (chains, draws, *_) = np.asarray(tree["posterior"]["item"]), kept[0].shape
-    return TruthDraws(items, labels, chains, draws, read)
-
-
-def stream_of(tree: xr.DataTree, draws: TruthDraws, schedule: Schedule) -> Stream:
-    """Stream draws of a result, with R-hat and ESS of each item where it has them."""
     known: Any = tree["diagnostics"].to_dataset() if "diagnostics" in tree else {}
     worst = None
     if "r_hat" in known and "ess" in known and known["r_hat"].dims == ("item",):
         worst = np.stack([known["r_hat"], known["ess"]], axis=1)
 
-    def read(items: slice) -> Any:
-        return schedule.finish(draws.read(items)._replace(diagnostics=None if worst is None else worst[items]))
+    def read(items: slice) -> DrawBlock:
+        # A Dask graph is computed here: inside a task of a cluster it must not wait for other tasks.
+        parts = [one.isel(item=items).compute(scheduler="synchronous").values for one in kept]
+        flat = [part.reshape(-1, *part.shape[2:]) for part in parts]
+        found = block(items, *(np.ascontiguousarray(part.swapaxes(0, 1)) for part in flat))
+        return found if worst is None else found._replace(diagnostics=worst[items])
 
-    return Stream(map(read, item_blocks(draws.items.size)))
+    items, (chains, draws, *_) = np.asarray(tree["posterior"]["item"]), kept[0].shape
+    return TruthDraws(items, labels, chains, draws, read)
 
 
 def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.DataArray:
@@ -210,21 +208,13 @@ def point_estimate(estimate: xr.DataArray) -> NDArray[np.float64]:
     return values
 
 
-def number_block(
-    items: slice,
-    mean: NDArray[Any],
-    variance: NDArray[Any],
-    threshold: float | None,
-    *,
-    keep: bool,
-    depth: int = 2,
-) -> DrawBlock:
-    """Return the sides of a threshold that drawn means (item, sample) are on, and the means themselves to `keep`."""
-    top = np.empty((*mean.shape, 0), np.int16)
+def sides(block: DrawBlock, threshold: float | None, *, keep: bool, depth: int = 2) -> DrawBlock:
+    """Return the sides of a threshold that drawn means are on, as best labels, and the means themselves to `keep`."""
+    top = np.empty((*block.mean.shape, 0), np.int16)
     if threshold is not None:
-        above = (threshold <= mean).astype(np.int16)
+        above = (threshold <= block.mean).astype(np.int16)
         top = np.stack([above, 1 - above], axis=2)[:, :, :depth]
-    return DrawBlock(items, top, number=mean, variance=variance) if keep else DrawBlock(items, top)
+    return block._replace(top_label=top) if keep else DrawBlock(block.items, top, diagnostics=block.diagnostics)
 
 
 def of_items(truth: Truth, items: Any) -> Truth:

@@ -9,11 +9,11 @@ import xarray as xr
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python
-from bayesagree.inference.blocks import LOCAL, Schedule, Stream
+from bayesagree.inference.blocks import Stream
 from bayesagree.inference.convergence import worst_of_items
 from bayesagree.inference.group_scores import group_truths, is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
-from bayesagree.inference.top_labels import names_of, number_draws, of_items, stream_of, truth_draws
+from bayesagree.inference.top_labels import names_of, number_draws, of_items, truth_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +94,14 @@ class Trace(Posterior):
         """Return the trace, its items in the order of the annotations."""
         return self.matched(annotations).tree
 
-    def blocks(
-        self, annotations: Any, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
-    ) -> Stream:
+    def blocks(self, annotations: Any, request: Request) -> Stream:
         """Stream the draws of the trace."""
         if request.numbers:
-            return stream_of(self.tree, number_draws(self.tree, self.threshold), schedule)
-        how: Any = {"threshold": self.threshold, "plausibility": plausibility}
-        return stream_of(self.tree, truth_draws(self.tree, request.top_labels or 1, **how), schedule)
+            drawn = number_draws(self.tree, self.threshold)
+        else:
+            how: Any = {"threshold": self.threshold, "plausibility": request.plausibility}
+            drawn = truth_draws(self.tree, request.top_labels or 1, **how)
+        return Stream(drawn.map(request.then or (lambda block: block)))
 
     def model(self, annotations: Any) -> Any:
         """Refuse: the model is the user's."""

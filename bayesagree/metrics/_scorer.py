@@ -304,9 +304,9 @@ def by_slice(scores: Callable[[NDArray[np.bool_]], Floats], n: int, times: int =
 
 def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
     """Replace the truths of a block by one label sampled from all plausibilities, or by one rating around its mean."""
-    if block.number is not None:
-        noise = block_generator(root, block.items.start // BLOCK).standard_normal(block.number.shape)
-        return block._replace(number=block.number + np.sqrt(np.asarray(block.variance)) * noise)
+    if block.mean is not None:
+        noise = block_generator(root, block.items.start // BLOCK).standard_normal(block.mean.shape)
+        return block._replace(mean=block.mean + np.sqrt(np.asarray(block.variance)) * noise)
     return block._replace(top_label=picked_labels(block, root)[:, :, None])
 
 

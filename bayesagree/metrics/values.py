@@ -95,7 +95,7 @@ class Drawn:
     @cached_property
     def number(self) -> Floats:
         """The true number of each draw, shape (item, sample)."""
-        return np.asarray(self.block.number)
+        return np.asarray(self.block.mean)
 
 
 # Best labels in order. Labels that tie stand in label order.

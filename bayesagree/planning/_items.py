@@ -1,5 +1,7 @@
 """Labels and rankings: what one more vote on each item would tell, exactly from votes alone, else from draws."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from bayesagree._types import Codes, Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.inference.blocks import DrawBlock, Schedule
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
@@ -59,8 +61,8 @@ def of_items(
             None,
         )
     else:
-        schedule = Schedule(then=lambda block: _of_draws(block, predicted[:, block.items]))
-        *parts, sums = zip(*posterior.blocks(labels, request, schedule, plausibility=True).blocks)
+        asked = replace(request, plausibility=True, then=partial(_of_draws, predicted))
+        *parts, sums = zip(*posterior.blocks(labels, asked).blocks)
         known, drawn = [np.concatenate(part, axis=-1) for part in parts], np.sum(sums, axis=0)
     now, after, chance, certainty, rise, votes = known
 
@@ -123,7 +125,7 @@ def _of_label(top: Floats, label: Codes) -> Floats:
     return np.where(label >= 0, top[np.arange(len(top)), label], 0.0)
 
 
-def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[NDArray[Any], ...]:
+def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[NDArray[Any], ...]:
     """Return what draws say of each item of a block: a vote for k weighs a draw of the truth by its plausibility of k.
 
     These are Pr(a model's label is the most plausible one), (model, item), and after each vote, (vote, model, item);
@@ -131,6 +133,7 @@ def _of_draws(block: DrawBlock, predicted: Codes) -> tuple[NDArray[Any], ...]:
     per vote by the fewest votes that can change the answer; their number, (item,); and how many items each model has
     right in each draw, (model, draw).
     """
+    predicted = all_predicted[:, block.items]
     plausibility, top = np.asarray(block.plausibility), block.true_label
     n_items, n_draws, n_labels = plausibility.shape
     right = (predicted[..., None] == top).astype(np.float64)

@@ -5,9 +5,8 @@ import pytest
 import xarray as xr
 
 from bayesagree import InputError, Labels, Predictions, evaluate
-from bayesagree.inference.blocks import Schedule
 from bayesagree.inference.results import result_tree
-from bayesagree.inference.top_labels import number_draws, plausibility_draws, point_estimate, stream_of, truth_draws
+from bayesagree.inference.top_labels import number_draws, plausibility_draws, point_estimate, truth_draws
 
 SHARES = np.random.default_rng(1).dirichlet(np.ones(4), size=(2, 3, 130))
 BEST = np.argsort(-SHARES, axis=-1)
@@ -35,7 +34,7 @@ def flat(values):
 def test_best_labels_of_every_block(kept, depth):
     tree = stored(top_label=(["rank"], BEST[..., :3])) if kept else stored(plausibility=(["category"], SHARES))
     draws = truth_draws(tree, depth)
-    blocks = list(stream_of(tree, draws, Schedule()).blocks)
+    blocks = list(draws.blocks)
     assert [(block.items.start, block.items.stop) for block in blocks] == [(0, 64), (64, 128), (128, 130)]
     np.testing.assert_array_equal(np.concatenate([b.top_label for b in blocks]), flat(BEST[..., :depth]))
     np.testing.assert_array_equal(np.concatenate([b.diagnostics for b in blocks]), WORST)
@@ -55,7 +54,7 @@ def test_sides_of_a_threshold_and_numbers_of_every_block():
     first, *_, last = draws.blocks
     above = (flat(mean) >= 0.25).astype(int)
     np.testing.assert_array_equal(first.top_label, np.stack([above, 1 - above], axis=2)[:64])
-    np.testing.assert_array_equal(last.number, flat(mean)[128:])
+    np.testing.assert_array_equal(last.mean, flat(mean)[128:])
     np.testing.assert_array_equal(last.variance, flat(SHARES[..., 1])[128:])
 
 
@@ -80,4 +79,4 @@ def test_a_trace_of_ones_own_has_names_in_any_order_and_item_means():
     with pytest.raises(InputError, match=r"has the dims chain, draw, dim_0, dim_1; name them.*item and cat"):
         evaluate(votes, models, plausibility=xr.DataTree.from_dict({"posterior": unnamed}))
     (first, *_) = number_draws(stored(item_mean=([], SHARES[..., 0]))).blocks
-    np.testing.assert_array_equal(first.number, flat(SHARES[..., 0])[:64])
+    np.testing.assert_array_equal(first.mean, flat(SHARES[..., 0])[:64])

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from bayesagree import Labels, Predictions, annotation_certainty, dirichlet, evaluate
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.nuts import sample_nuts
-from bayesagree.inference.posterior import Drawn, ItemPosterior, Request
+from bayesagree.inference.posterior import ItemPosterior, Request
 from bayesagree.inference.results import settings_of
 from bayesagree.plausibility.registry import POSTERIORS, STUTZ, PosteriorRecord
 from bayesagree.report.data import report_data
@@ -34,7 +35,7 @@ class BetaBinomial(ItemPosterior):
         def draw(items, rng):
             shapes = problem[items]
             yes = rng.beta(shapes[:, 1:], shapes[:, :1], size=(len(shapes), request.samples))
-            return Drawn(items, {"plausibility": np.stack([1 - yes, yes], axis=2)})
+            return DrawBlock(items, plausibility=np.stack([1 - yes, yes], axis=2))
 
         return draw
 

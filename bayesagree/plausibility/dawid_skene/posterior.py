@@ -38,12 +38,12 @@ import xarray as xr
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
-from bayesagree.inference.blocks import LOCAL, Schedule, Stream
+from bayesagree.inference.blocks import Stream
 from bayesagree.inference.convergence import ENOUGH_DRAWS
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed, block_generator, seed_sequence, stream_apart
-from bayesagree.inference.top_labels import stream_of, truth_draws
+from bayesagree.inference.top_labels import truth_draws
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, check
@@ -153,23 +153,20 @@ class DawidSkene(Posterior):
         settings = {"variant": self.variant, "prior": prior, "n_gold": int((known >= 0).sum())}
         return Crowd.of_labels(labels, known), settings
 
-    def blocks(
-        self, annotations: Labels, request: Request, schedule: Schedule = LOCAL, *, plausibility: bool = False
-    ) -> Stream:
+    def blocks(self, annotations: Labels, request: Request) -> Stream:
         """Stream the draws; the chains of all items run first, because annotators join the items.
 
         Best is the drawn true label; the others follow by their probability in that draw. In mixed membership the order
         is that of the drawn plausibilities.
         """
         depth = request.top_labels or 1
-        kept = replace(request, top_labels=None if plausibility else depth, client=None)
+        kept = request.asks(top_labels=None if request.plausibility else depth)
         tree = replace(self, confusion=False).draw(annotations, kept)
         if not self.allow_unmixed:
             require_mixed(tree)
         chosen = {name: value for name, value in settings_of(tree).items() if name in CHOSEN}
-        return Stream(
-            stream_of(tree, truth_draws(tree, depth, plausibility=plausibility), schedule).blocks, chosen
-        )
+        drawn = truth_draws(tree, depth, plausibility=request.plausibility)
+        return Stream(drawn.map(request.then or (lambda block: block)), chosen)
 
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC; of "auto" that of "full"."""

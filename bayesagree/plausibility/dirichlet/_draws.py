@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.errors import InputError
-from bayesagree.inference.blocks import label_dtype
+from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.kernel_draws import log_dirichlets
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Request
 from bayesagree.inference.pseudo_label import top_labels
 from bayesagree.inference.results import check_size
 
@@ -51,7 +51,7 @@ class DirichletItems(ItemPosterior):
         up_to = np.cumsum(argmax_probabilities(problem), axis=1) if depth == 1 else problem
         dtype = label_dtype(n_labels) if depth else np.float64
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             out = np.empty((items.stop - items.start, samples, depth or n_labels), dtype)
             for row, shape, below, own in zip(out, problem[items], up_to[items], rng.spawn(len(out))):
                 if depth is None:
@@ -60,7 +60,7 @@ class DirichletItems(ItemPosterior):
                     row[:, 0] = np.searchsorted(below[:-1], own.random(samples) * below[-1], side="right")
                 else:
                     best_labels(shape, own, row)
-            return Drawn(items, {request.variable: out})
+            return DrawBlock(items, **{request.variable: out})
 
         return draw
 

@@ -27,9 +27,10 @@ import xarray as xr
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
 from bayesagree.inference.group_scores import group_truths
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, ItemPosterior, Kinds, Request, Truths
+from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Kinds, Request, Truths
 from bayesagree.inference.streams import Seed, item_blocks
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.group_dirichlet._sampler import GroupVotes, MembersOfGroups
@@ -101,11 +102,11 @@ class GroupDirichlet(ItemPosterior):
         """Return the function that draws a block of items, for all groups or for one of `truths`."""
         states = problem.states(self.prior, request)
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             if self.group is not None:
-                return Drawn(items, {"plausibility": next(states.draw(items, rng, [self.group]))})
+                return DrawBlock(items, plausibility=next(states.draw(items, rng, [self.group])))
             each = states.draw(items, rng, range(problem.names.size))
-            return Drawn(items, {"plausibility": np.stack([*each], axis=2)})
+            return DrawBlock(items, plausibility=np.stack([*each], axis=2))
 
         return draw
 

@@ -15,7 +15,8 @@ from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request, label_dtype
+from bayesagree.inference.blocks import DrawBlock, label_dtype
+from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Likelihoods, Prior, chains_of, climb, posterior
 from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
@@ -105,11 +106,11 @@ class LabelFrame(Frame):
         theta = self.drawn(request).reshape(-1, self.layout.mean.size)
         each, dtype = request.samples // len(theta), label_dtype(self.annotations.categories.size)
 
-        def draw(block: slice, rng: np.random.Generator) -> Drawn:
+        def draw(block: slice, rng: np.random.Generator) -> DrawBlock:
             drawn = self.draw_items(rng, theta, block, each, best=request.top_labels == 1)
             if drawn.ndim == 2:
-                return Drawn(block, {"top_label": drawn[..., None].astype(dtype)})
-            return Drawn(block, {"plausibility": drawn})
+                return DrawBlock(block, top_label=drawn[..., None].astype(dtype))
+            return DrawBlock(block, plausibility=drawn)
 
         return draw
 

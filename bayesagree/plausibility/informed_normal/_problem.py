@@ -11,8 +11,9 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import one_of
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import of_parameters
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.streams import stream_apart
 from bayesagree.plausibility.informed.covariates import Excluded, aligned, kept_models
 from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, SDS, Levels
@@ -76,13 +77,13 @@ class NormalProblem:
         found, (low, high) = self.draw(request), self.ratings.scale
         noise, scatter, coefficient = found[:, 0] ** 2, found[:, 1] ** 2, found[:, 2:].T
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             number, mean = self.number[items, None], self.mean[items, None]
             precise = number / noise + 1 / scatter
             centre = (self.columns[items] @ coefficient / scatter + number * mean / noise) / precise
             drawn = centre + rng.standard_normal(centre.shape) / np.sqrt(precise)
             spread = np.broadcast_to((high - low) ** 2 * noise, drawn.shape)
-            return Drawn(items, {"mean": low + (high - low) * drawn, "variance": spread})
+            return DrawBlock(items, mean=low + (high - low) * drawn, variance=spread)
 
         return draw
 

@@ -29,8 +29,9 @@ import xarray as xr
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
+from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import of_parameters
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, Posterior, Request
+from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
@@ -83,7 +84,7 @@ class InformedPlackettLuce(Guarded):
         weights = np.stack([Tilt.of(one, problem.said, alone.n_labels).weights for one in thetas], axis=2)
         which = np.arange(samples) * len(thetas) // samples
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             theta = alone.draw(items, run, rng)
             worst = alone.diagnostics(items, theta)
             values = alone.reduce(items, theta, depth, rng)
@@ -94,7 +95,7 @@ class InformedPlackettLuce(Guarded):
                 mass = mass / mass[:, -1:] + np.arange(len(thetas))[:, None]
                 place = mass.ravel().searchsorted(which + rng.random(samples)) - which * samples
                 one[:] = one[np.minimum(place, samples - 1)]
-            return Drawn(items, {request.variable: values}, worst)
+            return DrawBlock(items, diagnostics=worst, **{request.variable: values})
 
         return draw
 

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.blocks import by_chain
+from bayesagree.inference.blocks import DrawBlock, by_chain
 from bayesagree.inference.convergence import of_parameters
 from bayesagree.inference.open_model import annotation_data
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.streams import block_generators, stream_apart
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Levels:
         of_rating = found.sd[:, 0] ** 2 * FREEDOM / (FREEDOM - 2) + found.sd[:, 2] ** 2
         variance = (high - low) ** 2 * of_rating[pick]
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             rows = slice(*np.searchsorted(item, [items.start, items.stop]))
             who, one = self.who[rows], self.by_item[items][:, rows]
             precision = 1 / found.variance[:, who].T
@@ -186,9 +186,8 @@ class Levels:
             centre = (self.columns[items] @ found.coefficient.T) * weight
             centre = (centre + one @ (precision * (x[rows, None] - found.shift[:, who].T))) / total
             drawn = centre[:, pick] + rng.standard_normal((total.shape[0], pick.size)) / np.sqrt(total[:, pick])
-            return Drawn(
-                items, {"mean": low + (high - low) * drawn, "variance": np.broadcast_to(variance, drawn.shape)}
-            )
+            spread = np.broadcast_to(variance, drawn.shape)
+            return DrawBlock(items, mean=low + (high - low) * drawn, variance=spread)
 
         return draw
 

@@ -19,7 +19,8 @@ import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive
-from bayesagree.inference.posterior import Drawer, Drawn, Groups, Request
+from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
@@ -104,11 +105,11 @@ class NormalInverseGamma(RatingPosterior):
             return problem.drawer(request)
         samples = request.samples
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             location, strength, shape, scale = (values[items] for values in problem.values())
             variance = scale / rng.standard_gamma(shape, (samples, shape.size))
             mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
-            return Drawn(items, {"mean": mean.T, "variance": variance.T})
+            return DrawBlock(items, mean=mean.T, variance=variance.T)
 
         return draw
 

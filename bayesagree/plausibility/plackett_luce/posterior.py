@@ -24,7 +24,8 @@ import xarray as xr
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import as_python, positive_int, warn
-from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Drawn, Groups, ItemPosterior, Request
+from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.posterior import OF_RANKINGS, Drawer, Groups, ItemPosterior, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run, Unranked, worth_shape
@@ -74,12 +75,10 @@ class PlackettLuce(ItemPosterior):
         """Return the function that runs the Gibbs sampler on a block of items."""
         run = Run(request.chains, self.tune, request.draws, self.thin)
 
-        def draw(items: slice, rng: np.random.Generator) -> Drawn:
+        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
             theta = problem.draw(items, run, rng)
-            worst = problem.diagnostics(items, theta)
-            return Drawn(
-                items, {request.variable: problem.reduce(items, theta, request.top_labels, rng)}, worst
-            )
+            values = problem.reduce(items, theta, request.top_labels, rng)
+            return DrawBlock(items, diagnostics=problem.diagnostics(items, theta), **{request.variable: values})
 
         return draw
 

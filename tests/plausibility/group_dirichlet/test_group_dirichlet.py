@@ -1,6 +1,7 @@
 """The sampler against exact posteriors of two labels, streams against kept draws, warnings, refusals."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_streams_have_the_draws_that_are_kept(monkeypatch):
     np.testing.assert_allclose(kept.sum("category"), 1, rtol=1e-12)
     models = Predictions.from_labels({"A": [0] * 70}, items=labels.items, labels=[0, 1])
     for name, posterior in zip("gh", specification.truths(labels, models, request).posteriors):
-        blocks = posterior.blocks(labels, request, plausibility=True).blocks
+        blocks = posterior.blocks(labels, replace(request, plausibility=True)).blocks
         streamed = np.concatenate([block.plausibility for block in blocks])
         wanted = kept.sel(group=name).transpose("item", "chain", "draw", "category").values.reshape(streamed.shape)
         np.testing.assert_array_equal(streamed, wanted)
