@@ -1,7 +1,7 @@
 """From columns of any data frame, or cells of a matrix, to integer codes and names."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,23 +11,16 @@ from bayesagree._types import Codes, Floats
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, as_python, one_of, place_of, refuse, say, shorten
 
-if (
-    TYPE_CHECKING
-):  # Functions that need narwhals load it: a twentieth of the time that importing the package takes.
-    import narwhals as nw
-
-type Table = nw.DataFrame[Any]
-type Column = nw.Series[Any]
 Duplicates = Literal["error", "keep", "first", "last"]
 Place = Callable[[int], str]
 
 
-def eager_frame(frame: Any) -> Table:
-    """Wrap a pandas, polars or pyarrow table; anything else is an error that names the type."""
-    table = _frame(frame)
+def pandas_frame(given: Any) -> pd.DataFrame:
+    """Return a table of pandas, polars or pyarrow as one of pandas; anything else is an error that names the type."""
+    table = _frame(given)
     if table is None:
         raise InputError(
-            f"expected a data frame (pandas, polars or pyarrow), got {type(frame).__name__}; "
+            f"expected a data frame (pandas, polars or pyarrow), got {type(given).__name__}; "
             "arrays go through from_matrix"
         )
     if len(table) == 0:
@@ -35,26 +28,34 @@ def eager_frame(frame: Any) -> Table:
     return table
 
 
-def pandas_frame(frame: Any) -> pd.DataFrame:
-    """Return any table as one of pandas."""
-    table = eager_frame(frame)
-    native = table.to_native()
-    return native if isinstance(native, pd.DataFrame) else pd.DataFrame(table.to_dict(as_series=False))
+def _frame(given: Any) -> pd.DataFrame | None:
+    """Return a table as one of pandas, None for anything else."""
+    if not isinstance(given, pd.DataFrame):
+        import narwhals as nw  # takes a twentieth of the time of importing the package
+
+        given = nw.from_native(given, pass_through=True)
+        given = given.collect() if isinstance(given, nw.LazyFrame) else given
+        if not isinstance(given, nw.DataFrame):
+            return None
+        given = pd.DataFrame({series.name: _pandas_column(series) for series in given.iter_columns()})
+    refuse(
+        given.columns.duplicated(),
+        lambda at: f"two columns are named {given.columns[at]!r}; give every column a name of its own",
+    )
+    return given
 
 
-def _frame(native: Any) -> Table | None:
-    import narwhals as nw
-
-    try:
-        table = nw.from_native(native, pass_through=True)
-    except nw.exceptions.DuplicateError as error:
-        raise InputError(f"{error}; give every column a name of its own") from error
-    if isinstance(table, nw.LazyFrame):
-        table = table.collect()
-    return table if isinstance(table, nw.DataFrame) else None
+def _pandas_column(series: Any) -> Any:
+    """Return the values of a column of another library: missing ones do not make floats of whole numbers."""
+    kind, values = series.dtype, series.to_list()
+    if hasattr(kind, "categories"):  # an Enum
+        return pd.Categorical(values, list(kind.categories))
+    if kind.is_integer() and series.null_count():
+        return pd.array(values, str(kind))
+    return series.to_numpy() if kind.is_numeric() else objects(values)
 
 
-def column(table: Table, name: str, role: str) -> Column:
+def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
         nobody = (
@@ -69,7 +70,7 @@ def column(table: Table, name: str, role: str) -> Column:
     return table[name]
 
 
-def float_column(table: Table, name: str, role: str) -> Floats:
+def float_column(table: pd.DataFrame, name: str, role: str) -> Floats:
     """Column of numbers, with NaN for missing cells; text that is no number is an error."""
     values = np.asarray(values_of(column(table, name, role)))
     return float_values(values, lambda row: f"column {name!r}, row {row}", role)
@@ -88,31 +89,19 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
 
 
 def declared(given: Any) -> tuple[list[Any] | None, bool | None]:
-    """Categories that a categorical or Enum column, or all columns of a pandas frame, declare, and if in order.
-
-    Only pandas knows of an order. The categories of other dictionary-encoded columns are no declaration.
-    """
-    import narwhals as nw
-
-    native = given.to_native() if isinstance(given, nw.Series) else given
-    kinds = {*native.dtypes} if isinstance(native, pd.DataFrame) else {getattr(native, "dtype", None)}
+    """Categories that a categorical column, or all columns of a frame, declare, and whether in order."""
+    kinds = {*given.dtypes} if isinstance(given, pd.DataFrame) else {getattr(given, "dtype", None)}
     kind = kinds.pop()
-    if not kinds and isinstance(kind, pd.CategoricalDtype):
-        return list(kind.categories), kind.ordered or None
-    dtype = getattr(given, "dtype", None)
-    return (list(dtype.categories) if isinstance(dtype, nw.Enum) else None), None
+    if kinds or not isinstance(kind, pd.CategoricalDtype):
+        return None, None
+    return list(kind.categories), kind.ordered or None
 
 
-def values_of(series: Column) -> Any:
+def values_of(series: pd.Series) -> Any:
     """Column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
-    native = series.to_native()
-    if isinstance(native, pd.Series) and native.dtype.kind in "biuf" and isinstance(native.dtype, np.dtype):
-        return native.to_numpy()
-    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.StringDtype):
-        return native.array
-    if series.dtype.is_numeric() and series.null_count() == 0:
-        return series.to_numpy()
-    return objects(series.to_list())
+    if isinstance(series.dtype, pd.StringDtype):
+        return series.array
+    return series.to_numpy() if pd.api.types.is_numeric_dtype(series.dtype) else objects(series.tolist())
 
 
 def objects(values: Sequence[Any]) -> NDArray[Any]:
@@ -218,7 +207,7 @@ def _require_text(values: NDArray[Any], texts: list[str], role: str) -> None:
         raise InputError(f"{role} {wrong!r} holds a NUL character; remove it from the data")
 
 
-def coded(table: Table, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:
+def coded(table: pd.DataFrame, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:
     """Codes and names of a column of which every row has a value; without a column -1 and no name."""
     if name is None:
         return np.full(len(table), -1, np.int32), np.empty(0, "<U1")
@@ -247,7 +236,7 @@ def coded_labels(
 
 
 def label_column(
-    table: Table, label: str, labels: Sequence[Any] | None, ordered: bool | None = None
+    table: pd.DataFrame, label: str, labels: Sequence[Any] | None, ordered: bool | None = None
 ) -> tuple[Codes, NDArray[Any], bool | None]:
     """Codes and names of the labels in a column, and whether these are ordered."""
     series = column(table, label, "label")
@@ -279,11 +268,10 @@ def matrix_axes(
     if frame is None:
         matrix = np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object)
     else:
-        items = getattr(frame.to_native(), "index", None) if items is None else items
+        items = frame.index if items is None and frame is table else items
         columns = frame.columns if columns is None else columns
-        cells = [np.asarray(values_of(series)) for series in frame.iter_columns()]
-        numeric = all(c.dtype.kind in "biuf" for c in cells)
-        matrix = np.column_stack([c if numeric else c.astype(object) for c in cells] or [[]])
+        numeric = all(kind.kind in "biuf" for kind in frame.dtypes)
+        matrix = frame.to_numpy(None if numeric else object)
     if matrix.ndim != 2 or matrix.size == 0:
         raise InputError(f"{whose}expected an (item, {role}) matrix with cells, got shape {matrix.shape}")
     rows = axis_names(items, matrix.shape[0], "item", whose)
@@ -334,9 +322,9 @@ class Entries(NamedTuple):
     @classmethod
     def of_table(
         cls, frame: Any, item: str, annotator: str | None, **value: Any
-    ) -> tuple["Entries", Table, str]:
+    ) -> tuple["Entries", pd.DataFrame, str]:
         """Read two columns, which every row must have; return also the table and the name of the column of values."""
-        table = eager_frame(frame)
+        table = pandas_frame(frame)
         item, annotator, name = guessed_columns(table.columns, item=item, annotator=annotator, **value)
         (of_item, items), (by, annotators) = coded(table, item, "item"), coded(table, annotator, "annotator")
         return cls(of_item, by, items, annotators), table, name

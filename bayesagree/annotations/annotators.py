@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree.annotations._columns import coded, eager_frame, pandas_frame
+from bayesagree.annotations._columns import coded, pandas_frame
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
 from bayesagree.errors import InputError, as_python, place_of, shorten
@@ -60,9 +60,9 @@ class Annotators(Displayed):
         """
         if isinstance(frame, pd.DataFrame) and annotator not in frame.columns and frame.index.name == annotator:
             frame = frame.reset_index()
-        table = eager_frame(frame)
+        table = pandas_frame(frame)
         codes, names = coded(table, annotator, "annotator")
-        features = pandas_frame(table).drop(columns=annotator).set_axis(codes, axis=0)
+        features = table.drop(columns=annotator).set_axis(codes, axis=0)
         features = features.mask(features.isin(NO_ANSWER))
         once = features if len(names) == len(codes) else _one_row_each(features, names)
         return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))

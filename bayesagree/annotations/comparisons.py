@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from bayesagree._types import Codes
 from bayesagree.annotations._columns import (
     Duplicates,
-    Table,
     coded,
     column,
-    eager_frame,
     encode,
+    pandas_frame,
     values_of,
 )
 from bayesagree.annotations._container import parts_met, rows_of
@@ -107,7 +106,7 @@ class Comparisons(Displayed):
         >>> Comparisons.from_long(table.assign(who=["ann", "bob"]), annotator="who")
         Comparisons(3 models, 2 annotators, items unknown, 2 comparisons, 1 ties, 1 components)
         """
-        table = eager_frame(frame)
+        table = pandas_frame(frame)
         if (first, second) == SIDES[0]:
             first, second = sides_of(table.columns) or SIDES[0]
         if winner == WINNERS[0]:
@@ -244,9 +243,9 @@ class Comparisons(Displayed):
         return parts_met(np.append(self.first, self.second), np.tile(np.arange(self.n_comparisons), 2))
 
 
-def _outcomes(table: Table, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
+def _outcomes(table: pd.DataFrame, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
     """Return who wins each row."""
-    given = column(table, name, "winner").to_list()
+    given = column(table, name, "winner").tolist()
     values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)
     refuse(
         values.isna(),

@@ -14,11 +14,11 @@ from bayesagree.annotations._columns import (
     cell_place,
     coded,
     column,
-    eager_frame,
     encode,
     float_column,
     label_column,
     names_array,
+    pandas_frame,
     require_present,
     values_of,
 )
@@ -226,7 +226,7 @@ class Predictions(Categorical, Displayed):
         >>> Predictions.from_long(table).label_index.tolist()
         [[0, 1], [1, -1]]
         """
-        table = eager_frame(frame)
+        table = pandas_frame(frame)
         model, item, label = guessed_columns(table.columns, model=model, item=item, label=label)
         split, of_runs = None, [run] if run else may_be_runs(table.columns, (model, item, label, score))
         if of_runs:

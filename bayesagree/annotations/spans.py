@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._columns import column, eager_frame, values_of
+from bayesagree.annotations._columns import column, pandas_frame, values_of
 from bayesagree.errors import InputError, as_python
 
 Match = Literal["overlap", "exact"]
@@ -31,7 +31,7 @@ Marked = dict[Any, dict[Any, list[Span]]]
 
 def read_spans(frame: Any) -> Marked:
     """Read a table with one row per span; a row without start, end and label stands for nothing marked."""
-    table = eager_frame(frame)
+    table = pandas_frame(frame)
     read = {name: list(values_of(column(table, name, name))) for name in COLUMNS}
     marked: Marked = {}
     for row, (document, annotator, start, end, label) in enumerate(zip(*read.values())):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._columns import coded, eager_frame
+from bayesagree.annotations._columns import coded, pandas_frame
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -275,4 +275,4 @@ def _by_model(table: pd.DataFrame, labels: Sequence[Any] | None) -> dict[str, pd
 def _require_names(table: pd.DataFrame, *roles: str) -> None:
     """Refuse a table without these columns, or with a row that one does not name."""
     for role in roles:
-        coded(eager_frame(table), role, role)
+        coded(pandas_frame(table), role, role)
