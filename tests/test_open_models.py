@@ -29,7 +29,7 @@ LABELS = ba.Labels.from_matrix(VOTES, items=ITEMS, annotators=ANNOTATORS, labels
 RATINGS = ba.Ratings.from_matrix([[1, 2], [4, 5], [3, 3]], items=ITEMS, annotators=ANNOTATORS, scale=(1, 5), step=1)
 RANKINGS = ba.Rankings.from_blocks(
     [[[["no"], ["yes"]], [["no"]]], [[["yes", "no"]], [["perhaps"], ["no"]]], [[["yes"]], [["no"]]]],
-    items=ITEMS, annotators=[ANNOTATORS] * 3, labels=CATEGORIES,
+    items=ITEMS, labels=CATEGORIES,
 )  # fmt: skip
 MODELS = ba.Predictions.from_labels(
     {"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]}, items=ITEMS, labels=CATEGORIES

@@ -55,7 +55,7 @@ def _pandas_column(series: Any) -> Any:
     return series.to_numpy() if kind.is_numeric() else objects(values)
 
 
-def column(table: pd.DataFrame, name: str, role: str) -> pd.Series:
+def column(table: pd.DataFrame, name: str, role: str) -> Any:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
         nobody = (
@@ -255,8 +255,8 @@ def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "
 
 def matrix_axes(
     table: Any,
-    items: Sequence[Any] | None,
-    columns: Sequence[Any] | None,
+    items: Any,
+    columns: Any,
     role: str = "annotator",
     whose: str = "",
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

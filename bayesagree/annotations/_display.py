@@ -1,10 +1,10 @@
 """Short displays of containers: one line of text, and a small table in notebooks."""
 
 from abc import ABC, abstractmethod
-from html import escape
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from bayesagree.errors import WAYS, InputError
 
@@ -32,12 +32,7 @@ class Displayed(ABC):
         return f"{type(self).__name__}({text})"
 
     def _repr_html_(self) -> str:
-        left = 'style="text-align:left"'
-        rows = [
-            f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(str(value))}</td></tr>"
-            for name, value in self.overview().items()
-        ]
-        return f"<table><caption><b>{type(self).__name__}</b></caption>{''.join(rows)}</table>"
+        return pd.Series(self.overview(), name=type(self).__name__).map(str).to_frame().to_html(justify="left")
 
 
 def per_item(counts: Any) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations._columns import coded, pandas_frame
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
-from bayesagree.errors import InputError, as_python, place_of, shorten
+from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 
 # Group of the annotators of whom a feature is not known.
 UNKNOWN = "unknown"
@@ -64,8 +64,16 @@ class Annotators(Displayed):
         codes, names = coded(table, annotator, "annotator")
         features = table.drop(columns=annotator).set_axis(codes, axis=0)
         features = features.mask(features.isin(NO_ANSWER))
-        once = features if len(names) == len(codes) else _one_row_each(features, names)
-        return cls(names, once.sort_index().set_axis(pd.Index(names, name="annotator"), axis=0))
+        several: Any = features.groupby(level=0).nunique(dropna=False).to_numpy() > 1
+
+        def text(who: int) -> str:
+            which = features.columns[several[who].argmax()]
+            given = f"several values of {which!r} ({shorten(features.loc[[who], which].unique())})"
+            return f"{place_of(annotator=names[who])} has {given}; give every annotator one"
+
+        refuse(several.any(axis=1), text)
+        once: Any = features[~features.index.duplicated()].sort_index()
+        return cls(names, once.set_axis(pd.Index(names, name="annotator"), axis=0))
 
     def overview(self) -> dict[str, Any]:
         """Number of annotators and names of the features."""
@@ -104,17 +112,3 @@ def _in_quarters(values: Any) -> pd.Series:
     ends = values.groupby(quarter).agg(["min", "max"])
     names = [f"{low:g}-{high:g}" if low < high else f"{low:g}" for low, high in ends.to_numpy()]
     return quarter.map(dict(zip(ends.index, names))).astype(pd.CategoricalDtype(names, ordered=True))
-
-
-def _one_row_each(features: pd.DataFrame, names: NDArray[Any]) -> pd.DataFrame:
-    """Return one row per annotator; two different rows are an error that names the feature."""
-    groups = features.groupby(level=0)
-    distinct = groups.nunique(dropna=False)
-    if (distinct > 1).any(axis=None):
-        who = int(distinct.index[(distinct > 1).any(axis=1)][0])
-        which = distinct.columns[distinct.loc[who] > 1][0]
-        raise InputError(
-            f"{place_of(annotator=names[who])} has several values of {which!r} "
-            f"({shorten(features.loc[[who], which].unique())}); give every annotator one"
-        )
-    return pd.DataFrame(features[~features.index.duplicated()])

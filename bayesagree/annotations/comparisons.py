@@ -21,8 +21,7 @@ from bayesagree.annotations._container import parts_met, rows_of
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import SIDES, WINNERS, sides_of
 from bayesagree.annotations.labels import Labels
-from bayesagree.annotations.rankings import Rankings
-from bayesagree.errors import InputError, as_python, place_of, refuse
+from bayesagree.errors import as_python, place_of, refuse
 
 OUTCOMES = np.array(["left", "right", "tie"])
 FIRST, SECOND, TIE = range(3)
@@ -131,46 +130,6 @@ class Comparisons(Displayed):
         rows = np.lexsort(codes[::-1])  # results do not depend on the order of a file
         left, right, who, what, outcome = (code[rows].astype(np.int32) for code in codes)
         return cls(models, annotators, items, left, right, outcome, who, what, order_known)
-
-    @classmethod
-    def from_rankings(cls, rankings: Rankings) -> Self:
-        """Read the pairs of each ranking: the label in the earlier block wins, labels of one block tie.
-
-        Labels on offer that a ranking does not name lose to those it names, and are not compared with each other. Which
-        label was shown first is unknown. Pairs of one ranking are not independent: with three or more labels per
-        ranking intervals are too narrow; use `plackett_luce` instead.
-
-        Raises
-        ------
-        InputError
-            Rankings that compare no two labels.
-
-        Examples
-        --------
-        >>> rankings = Rankings.from_blocks([[[["a"], ["b", "c"]]]], labels=["a", "b", "c"])
-        >>> Comparisons.from_rankings(rankings).to_long()["winner"].tolist()
-        ['left', 'left', 'tie']
-        """
-        r, names, pairs = rankings, rankings.categories, []
-        for ranking in range(r.n_annotations):
-            entries = slice(r.start[ranking], r.start[ranking + 1])
-            place = np.full(names.size, names.size)
-            place[r.label_index[entries]] = r.block[entries]
-            offered = np.arange(names.size) if r.offered is None else r.offered[ranking]
-            pair = offered[np.stack(np.triu_indices(offered.size, 1))]
-            pair = pair[:, place[pair].min(axis=0) < names.size]
-            order = np.sign(np.diff(place[pair], axis=0))
-            pairs.append(np.vstack([np.full(pair.shape[1], ranking), pair, order]))
-        ranking, first, second, order = np.concatenate(pairs, axis=1)
-        if ranking.size == 0:
-            raise InputError("no ranking compares two labels; comparisons need rankings of two labels or more")
-        table = {
-            "left": names[first],
-            "right": names[second],
-            "winner": np.array(["tie", "left", "right"])[order],
-        }
-        known = rows_of(r, ranking)
-        return cls.from_long(pd.DataFrame(table | known), **{role: role for role in known}, order_known=False)
 
     def overview(self) -> dict[str, Any]:
         """Sizes by what they are."""

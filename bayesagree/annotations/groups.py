@@ -61,8 +61,8 @@ class Groups:
             raise InputError(f"name the features to group by; annotators have {features}")
         if not {*annotations.annotators.tolist()} & {*annotators.names.tolist()}:
             raise InputError(
-                f"none of the annotators, {shorten(annotations.annotators)}, is in their table, which has "
-                f"{shorten(annotators.names)}; give both the same names"
+                f"none of the annotators, {shorten(annotations.annotators)}, is in the table of their features or "
+                f"groups, which has {shorten(annotators.names)}; give both the same names"
             )
         values = [annotators.values(name, annotations.annotators) for name in names]
         found = [" & ".join(row) for row in zip(*values)]
@@ -83,11 +83,6 @@ class Groups:
         ['left', 'right', 'unknown']
         """
         given: dict[Any, Any] = dict(groups)
-        if annotations.annotators_known and not set(given) & set(annotations.annotators.tolist()):
-            raise InputError(
-                f"groups= names {shorten(given)}, none of the annotators {shorten(annotations.annotators)}; give "
-                "{annotator: group}"
-            )
         named = [None if pd.isna(group) else str(group) for group in given.values()]
         table = pd.DataFrame({"annotator": list(given), "group": named})
         return cls.by_features(annotations, Annotators.from_table(table), ["group"])

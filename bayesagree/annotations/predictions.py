@@ -13,21 +13,19 @@ from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
     cell_place,
     coded,
-    column,
     encode,
     float_column,
     label_column,
     names_array,
     pandas_frame,
     require_present,
-    values_of,
 )
 from bayesagree.annotations._container import Categorical
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._model_outputs import Output, level_widths
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.annotations.runs import Runs, may_be_runs, with_runs
+from bayesagree.annotations.runs import Runs, one_row_a_run
 from bayesagree.errors import InputError, require, shorten
 
 
@@ -228,18 +226,9 @@ class Predictions(Categorical, Displayed):
         """
         table = pandas_frame(frame)
         model, item, label = guessed_columns(table.columns, model=model, item=item, label=label)
-        split, of_runs = None, [run] if run else may_be_runs(table.columns, (model, item, label, score))
-        if of_runs:
-            roles = [
-                ("model", model, "model"),
-                ("item", item, "item"),
-                *((name, name, "run") for name in of_runs),
-            ]
-            keys = {key: values_of(column(table, name, role)) for key, name, role in roles}
-            split = with_runs(pd.DataFrame(keys), run)
-        model_codes, models = coded(table, model, "model") if split is None else encode(split[0], "model")
-        require_present(model_codes < 0, "model")
-        runs = None if split is None else Runs.of(models, split[1])
+        table, of_runs = one_row_a_run(table, run, model, item, (model, item, label, score))
+        model_codes, models = coded(table, model, "model")
+        runs = None if of_runs is None else Runs.of(models, of_runs)
         item_codes, items = coded(table, item, "item")
         label_codes, known, _ = label_column(table, label, labels)
         if score is None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -23,7 +22,7 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import Categorical, Container, Level, rows_of
 from bayesagree.annotations.labels import Labels
 from bayesagree.annotations.ratings import Ratings
-from bayesagree.errors import InputError, as_python, place_of, refuse, say
+from bayesagree.errors import InputError, as_python, place_of, refuse, say, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +88,11 @@ class Rankings(Categorical, Container):
         *,
         labels: Sequence[Any] | int,
         items: Sequence[Any] | None = None,
-        annotators: Sequence[Sequence[Any]] | None = None,
         offered: Sequence[Sequence[Sequence[Any]]] | None = None,
     ) -> Self:
-        """Read nested lists: ``cases[item][annotator]`` is a list of blocks, a block a list of tied labels.
+        """Read nested lists: ``cases[item][ranking]`` is a list of blocks, a block a list of tied labels.
+
+        The annotators are unknown; `from_long` names them.
 
         Parameters
         ----------
@@ -102,9 +102,6 @@ class Rankings(Categorical, Container):
             All possible labels, or their number n when the blocks hold ids 0 .. n - 1.
         items
             Names of the items, by default 0, 1, ...
-        annotators
-            ``annotators[item]`` names the annotators of that item in the order of its rankings; by default they
-            are unknown.
         offered
             ``offered[item][ranking]`` lists the labels that a ranking chose from; by default all labels.
 
@@ -126,40 +123,29 @@ class Rankings(Categorical, Container):
         >>> Rankings.from_blocks([wins], labels=["a", "b", "c"], offered=[met]).offered.start.tolist()
         [0, 2, 4]
         """
-        if len(cases) == 0:
-            raise InputError("there is no case: cases is empty")
-        items_, sizes = axis_names(items, len(cases), "item"), np.array([*map(len, cases)])
-        refuse(sizes == 0, lambda i: f"{place_of(item=items_[i])} has no ranking; drop the item")
-        item = np.repeat(np.arange(len(sizes)), sizes)
-        number = np.concatenate([np.arange(size) for size in sizes])
-
-        def place(ranking: int) -> str:
-            return f"{place_of(item=items_[item[ranking]])}, ranking {number[ranking]}"
-
-        rows = [
-            (r, b, name)
-            for r, blocks in enumerate(chain.from_iterable(cases))
-            for b, tied in enumerate(_listed(blocks, place(r)))
-            for name in _listed(tied, place(r))
-        ]
-        ranking, block, named = zip(*rows)
+        items_ = axis_names(items, len(_listed(cases, "cases")), "item")
+        if offered is not None and [*map(len, offered)] != [*map(len, cases)]:
+            raise InputError("offered[item] must list the labels on offer for each ranking of that item")
+        rows = []
+        for i, case in enumerate(cases):
+            for r, blocks in enumerate(_listed(case, place_of(item=items_[i]))):
+                where = f"{place_of(item=items_[i])}, ranking {r}"
+                new = [
+                    (i, r, b, k) for b, tied in enumerate(_listed(blocks, where)) for k in _listed(tied, where)
+                ]
+                shown = None if offered is None else list(offered[i][r])
+                if shown is not None and (strange := [name for *_, name in new if name not in shown]):
+                    raise InputError(
+                        f"{where}: it names {shorten(strange)}, which was not on offer; offered= lists all labels that "
+                        "a ranking chose from, named or not"
+                    )
+                rows += new + [(i, r, np.nan, name) for name in shown or ()]
+        item, ranking, rank, named = (objects(part) for part in zip(*rows))
         known = range(int(labels)) if isinstance(labels, int | np.integer) else labels
-        codes, labels_ = encode(objects(named), "label", known, lambda row: place(ranking[row]))
-        ranker, people, on_offer = number, np.empty(0, "<U1"), None
-        if annotators is not None:
-            given = _of_rankings(annotators, sizes, "annotators[item] must name one annotator")
-            ranker, people = encode(objects(given), "annotator")
-            refuse(
-                (ranker < 0) | pd.MultiIndex.from_arrays([item, ranker]).duplicated(),
-                lambda r: f"{place(r)}: its annotator is missing or named twice; name every one once",
-            )
-        if offered is not None:
-            given = _of_rankings(offered, sizes, "offered[item] must list the labels on offer")
-            of, shown = zip(*((r, name) for r, names in enumerate(given) for name in names))
-            chosen, _ = encode(objects(shown), "label", labels_, lambda row: f"offered, {place(of[row])}")
-            on_offer = item[[*of]], ranker[[*of]], chosen
-        entries = Entries(item[[*ranking]], ranker[[*ranking]], items_, people)
-        return cls._of(entries, codes, labels_, np.asarray(block), on_offer)
+        place = lambda row: f"{place_of(item=items_[item[row]])}, ranking {ranking[row]}"  # noqa: E731
+        codes, labels_ = encode(named, "label", known, place)
+        entries = Entries(item.astype(np.int64), ranking.astype(np.int64), items_, np.empty(0, "<U1"))
+        return cls._of(entries, codes, labels_, rank.astype(float), offered is not None)
 
     @classmethod
     def from_long(
@@ -201,21 +187,21 @@ class Rankings(Categorical, Container):
                 "offered=True if the rows of a ranking are all labels that were on offer"
             ),
         )
-        return cls._of(entries, codes, known, ranks, (*entries[:2], codes) if offered else None)
+        return cls._of(entries, codes, known, ranks, offered)
 
     @classmethod
     def _of(
-        cls,
-        entries: Entries,
-        label: NDArray[Any],
-        labels: NDArray[Any],
-        rank: NDArray[Any],
-        on_offer: tuple[NDArray[Any], ...] | None,
+        cls, entries: Entries, label: Codes, labels: NDArray[Any], rank: NDArray[Any], offered: bool
     ) -> Self:
-        """Sort the entries that have a rank and cut them into rankings.
-
-        `on_offer` has an (item, ranker, label) for each label that a ranking chose from.
-        """
+        """Sort the entries that have a rank and cut them into rankings; without a rank labels are on offer alone."""
+        on_offer = None
+        if offered:
+            of = entries.item * np.int64(rank.size) + entries.annotator
+            refuse(
+                ~np.isin(of, of[~np.isnan(rank)]),
+                lambda row: f"{entries.place(row)}: a ranking names none of the labels on offer; drop it",
+            )
+            on_offer = ChoiceSets.of(entries.item, entries.annotator, label)
         rows = np.lexsort((label, rank, entries.annotator, entries.item))
         rows = rows[~np.isnan(rank[rows])]
         item, ranker, label, rank = (a[rows] for a in (*entries[:2], label, rank))
@@ -230,35 +216,17 @@ class Rankings(Categorical, Container):
                 "label has one place: keep its best one"
             ),
         )
-        offered = None
-        if on_offer is not None:
-            sizes = entries.items.size, int(max(on_offer[1].max(), ranker.max())) + 1, labels.size
-            chosen, named = (np.ravel_multi_index(axes, sizes) for axes in (on_offer, (item, ranker, label)))
-            refuse(
-                ~np.isin(named, chosen),
-                lambda row: (
-                    f"{entries.place(rows[row])}: the ranking names {as_python(labels[label[row]])!r}, which was not "
-                    "on offer; offered= lists all labels that a ranking chose from, named or not"
-                ),
-            )
-            place = lambda row: place_of(item=entries.items[on_offer[0][row]])  # noqa: E731
-            refuse(
-                ~np.isin(chosen // labels.size, named // labels.size),
-                lambda row: f"{place(row)}: a ranking names none of the labels on offer; drop it",
-            )
-            offered = ChoiceSets.of(*on_offer)
         who = ranker[first] if entries.annotators.size else np.full(first.size, -1)
         start = np.append(first, item.size)
         item_of, who, label, block = (a.astype(np.int32) for a in (item[first], who, label, block))
-        return cls(*entries[2:], item_of, who, labels, start, label, block, offered)
+        return cls(*entries[2:], item_of, who, labels, start, label, block, on_offer)
 
     def to_long(self) -> pd.DataFrame:
         """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.
 
         Examples
         --------
-        >>> given = Rankings.from_blocks([[[["a", "c"], ["b"]]]], labels=[*"abc"], annotators=[["x"]])
-        >>> given.to_long()["rank"].tolist()
+        >>> Rankings.from_blocks([[[["a", "c"], ["b"]]]], labels=[*"abc"]).to_long()["rank"].tolist()
         [1, 1, 2]
         """
         row = self.ranking_index()
@@ -333,10 +301,3 @@ def _listed(given: Any, where: str) -> Any:
             "list of one label or more: leave out unranked labels"
         )
     return given
-
-
-def _of_rankings(given: Sequence[Sequence[Any]], sizes: NDArray[Any], rule: str) -> list[Any]:
-    """Return what is given for each ranking of each item in one list."""
-    if [*map(len, given)] != sizes.tolist():
-        raise InputError(f"{rule} for each ranking of that item")
-    return list(chain.from_iterable(given))

@@ -192,11 +192,11 @@ class Ratings(Values):
 def checked_scale(scale: tuple[float, float], step: float | None) -> tuple[float, float]:
     """Return the ends of a scale as numbers, if they and the step make one."""
     try:
-        low, high = (float(end) for end in scale)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"scale {scale!r} is not (lowest, highest), two numbers") from error
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise InputError(f"scale {scale!r} is not (lowest, highest) with lowest < highest")
+        low, high = map(float, scale)
+    except (TypeError, ValueError):
+        low = high = np.nan
+    if not -np.inf < low < high < np.inf:
+        raise InputError(f"scale {scale!r} is not (lowest, highest), two numbers with lowest < highest")
     if step is not None:
         n = (high - low) / step if isinstance(step, int | float | np.number) and step > 0 else np.nan
         if not np.isfinite(n) or abs(n - round(n)) > 1e-6:

@@ -3,7 +3,7 @@
 Predictions have one row for each run of a model, as if it were a model of its own; `Runs` says whose run each row is.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.annotations._columns import require_present
+from bayesagree.annotations._columns import column, objects, require_present
 from bayesagree.errors import InputError, shorten, warn
 
 # Names of columns that tell the runs of a model apart.
@@ -37,7 +37,7 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, rows: NDArray[Any], known: Mapping[Any, tuple[Any, Any]]) -> Self:
-        """Return the runs of rows by the model and run of each name, as `with_runs` gives them."""
+        """Return the runs of rows by the model and run of each name, as `one_row_a_run` gives them."""
         code, models = pd.factorize(np.array([known[row][0] for row in rows.tolist()], object))
         return cls(np.array(models.tolist()), code, np.array([known[row][1] for row in rows.tolist()]))
 
@@ -77,15 +77,10 @@ class Runs(NamedTuple):
         return np.stack([one.var(axis=0, ddof=len(one) > 1).mean(axis=-1) / len(one) for one in runs], -1)
 
 
-def may_be_runs(columns: Iterable[str], known: Collection[str | None]) -> list[str]:
-    """Return the columns whose names are those of runs, without those that are known to hold something else."""
-    return [name for name in columns if name.lower() in NAMES and name not in known]
-
-
-def with_runs(
-    table: pd.DataFrame, run: str | None, known: Collection[str | None] = ()
-) -> tuple[NDArray[Any], dict[str, tuple[Any, Any]], list[str]] | None:
-    """Return a name of each row's model and run, what each name stands for, and the columns of runs; None without runs.
+def one_row_a_run(
+    table: pd.DataFrame, run: str | None, model: str, item: str, known: Collection[str | None]
+) -> tuple[pd.DataFrame, dict[str, tuple[Any, Any]] | None]:
+    """Return a table whose models are the runs of models, and the model and run of each name; without runs as it is.
 
     Parameters
     ----------
@@ -93,23 +88,33 @@ def with_runs(
         Columns model and item, and others.
     run
         The column of runs; None takes the only one of a name in `NAMES` that differs within a model's rows of an item.
+    model, item
+        Names of these columns.
     known
         Columns that hold something else.
     """
-    columns = may_be_runs(table.columns, known)
+    columns: list[str] = [name for name in table.columns if str(name).lower() in NAMES and name not in known]
+    if run is None and not columns:
+        return table, None
+    if not {model, item} <= {*table.columns}:
+        raise InputError(
+            "runs are read with one row for each model, item and run; name the columns model= and item="
+        )
     if run is None:
-        pairs = table.groupby(["model", "item"], sort=False)
+        pairs = table.groupby([model, item], sort=False)
         found = [name for name in columns if pairs[name].nunique().to_numpy().max() > 1]
         if not found:
-            return None
+            return table, None
         if len(found) > 1:
             raise InputError(
                 f"columns {shorten(found)} all tell rows of one model and item apart; name one with run="
             )
         run = found[0]
         warn(f"column {run!r} is taken for the run")
-    require_present(table[run].isna().to_numpy(), "run")
-    pair = list(zip(table["model"].tolist(), table[run].tolist()))
-    names = {one: f"{one[0]} ({run} {one[1]})" for one in dict.fromkeys(pair)}
-    rows = np.array([None if pd.isna(one[0]) else names[one] for one in pair], object)
-    return rows, {name: one for one, name in names.items()}, [*{run, *columns}]
+    require_present(column(table, run, "run").isna().to_numpy(), "run")
+    pairs = list(zip(table[model].tolist(), table[run].tolist()))
+    names = {pair: f"{pair[0]} ({run} {pair[1]})" for pair in dict.fromkeys(pairs)}
+    rows = objects([None if pd.isna(pair[0]) else names[pair] for pair in pairs])
+    return table.drop(columns=[*{run, *columns}]).assign(**{model: rows}), {
+        name: pair for pair, name in names.items()
+    }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings
+from bayesagree.annotations import Annotations, Comparisons, Labels
 from bayesagree.annotations._columns import Duplicates
 from bayesagree.annotations._words import missing_words, name_key, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
@@ -95,7 +95,7 @@ def read_annotations(
         Which question of a file that asks several (control, scorer's key, filter).
     kind
         What the rows are. By default the columns decide: a rank makes rankings, a rating makes ratings, else
-        the rows are labels. ``"comparisons"``: the pairs of each ranking.
+        the rows are labels.
     item, annotator, label, rating, rank
         Names of the columns; in an export of Label Studio `item` and `annotator` name fields of a task's data and of
         who completed it. ``annotator=None``: nobody knows who gave which label.
@@ -214,8 +214,10 @@ def _require_own_names(columns: Columns, known: Format) -> None:
 def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     # Answers of runs are other labels than the verdicts on them.
     annotations = None if wanted.outputs and found.runs else found.annotations(wanted, source)
-    if wanted.kind == "comparisons" and isinstance(annotations, Rankings):
-        annotations = Comparisons.from_rankings(annotations)
+    if wanted.kind == "comparisons" and annotations is not None and annotations.kind != "comparisons":
+        raise InputError(
+            f"it holds {annotations.kind}, no comparisons of two models; leave {say('kind', wanted.kind)} out"
+        )
     _warn_of_names(annotations, wanted, source)
     labels, read, annotated = wanted.labels, {}, ()
     if isinstance(annotations, Labels):

@@ -11,7 +11,7 @@ from bayesagree.annotations._columns import coded, pandas_frame
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.annotations.runs import Runs, may_be_runs, with_runs
+from bayesagree.annotations.runs import Runs, one_row_a_run
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
@@ -119,7 +119,10 @@ def read_outputs(
     table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = _named_by_role(table.set_axis([str(name) for name in table.columns], axis=1), **names)
     with naming(file.name, "predictions"):
-        table, runs = _one_row_a_run(*_one_answer_a_row(table, run))
+        table, run = _one_answer_a_row(table, run)
+        if "model" not in table.columns and "label" in table.columns:
+            table = table.assign(model="model")
+        table, runs = one_row_a_run(table, run, "model", "item", ROLES)
     table, what, by_model = _layout(table, labels, numbers)
     apart = ", one column a model" if by_model else ", one column a label" if what == SCORES else ""
     with naming(file.name, what + apart):
@@ -158,22 +161,6 @@ def _one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFram
         return table, run
     table = table.reset_index(drop=True).explode(listed)
     return table.assign(run=table.groupby(level=0).cumcount()).infer_objects(), "run"
-
-
-def _one_row_a_run(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, Any]:
-    """Return a table whose models are runs, without its column of runs, and the model and run of each; or as it is."""
-    if run is not None and run not in table.columns:
-        raise InputError(f"no column {run!r} for the run; the table has {shorten(table.columns, 20)}")
-    if run is None and ("item" not in table.columns or not may_be_runs(table.columns, ROLES)):
-        return table, None
-    if "model" not in table.columns and "label" in table.columns:
-        table = table.assign(model="model")
-    if not {"model", "item"} <= {*table.columns}:
-        raise InputError(
-            "runs are read with one row for each model, item and run; name the columns model= and item="
-        )
-    found = with_runs(table, run, ROLES)
-    return (table, None) if found is None else (table.drop(columns=found[2]).assign(model=found[0]), found[1])
 
 
 def _layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) -> tuple[pd.DataFrame, str, bool]:

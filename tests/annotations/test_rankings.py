@@ -1,6 +1,7 @@
 """Rankings hold the blocks that came in, in any order of rows; what breaks a rule is refused by name."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -39,7 +40,7 @@ def test_rankings_hold_the_blocks_that_came_in(cases: list) -> None:
 @given(block_cases(), st.randoms(use_true_random=False))
 def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: object) -> None:
     who = [[f"a{r}" for r in range(len(case))] for case in cases]
-    from_blocks = Rankings.from_blocks(cases, labels=6, annotators=who)
+    from_blocks = Rankings.from_blocks(cases, labels=6)
     rows = [
         (i, who[i][r], name, 10 * b + 1)
         for i, case in enumerate(cases)
@@ -49,7 +50,10 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
     ]
     random.shuffle(rows)  # type: ignore[attr-defined]
     long = pd.DataFrame(rows, columns=["item", "annotator", "label", "rank"])
-    assert same(from_blocks, Rankings.from_long(long, labels=range(6)))
+    read = Rankings.from_long(long, labels=range(6))
+    unknown = {"annotators": from_blocks.annotators, "annotator_index": from_blocks.annotator_index}
+    assert same(from_blocks, replace(read, **unknown))
+    assert read.annotators[read.annotator_index].tolist() == [one for case in who for one in case]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +62,9 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
         ([[[[0], []]]], {}, "item 0, ranking 0: [] is not a list of blocks or labels; a ranking is"),
         ([[[[0], [1]], [[0], [0]]]], {}, "item 0: label 0 is named twice in one ranking"),
         ([[[[0], [5]]]], {}, "item 0, ranking 0: label 5 is not one of the 2 known (0, 1)"),
-        ([[[[0]], [[1]]]], {"annotators": [["a"]]}, "must name one annotator for each ranking"),
-        ([[[[0]], [[1]]]], {"annotators": [["a", "a"]]}, "item 0, ranking 1: its annotator is missing or named twice"),
+        ([[]], {}, "item 0: [] is not a list of blocks or labels"),
+        ([[[[0]]]], {"offered": [[[1]]]}, "item 0, ranking 0: it names 0, which was not on offer"),
+        ([[[[0]], [[1]]]], {"offered": [[[0]]]}, "offered[item] must list the labels on offer for each ranking"),
     ],
 )
 def test_rankings_refuse(cases: list, options: dict, message: str) -> None:

@@ -48,7 +48,7 @@ def test_rating_matrix_and_long_agree() -> None:
         ([1, np.inf], {}, "item 'q17', annotator 'a1': rating inf is not finite"),
         ([1, 2.5], {"step": 1}, "rating 2.5 is off the step: levels are 1, 2, ..., 5; pass step=None"),
         ([1], {"step": 3}, "step 3 does not divide the scale (1, 5) into whole levels"),
-        ([1], {"scale": (5, 1)}, "scale (5, 1) is not (lowest, highest) with lowest < highest"),
+        ([1], {"scale": (5, 1)}, "scale (5, 1) is not (lowest, highest), two numbers with lowest < highest"),
     ],
 )
 def test_ratings_refuse(values: list, options: dict, message: str) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Comparisons, InputError, Labels, Rankings, agreement_table, davidson
+from bayesagree import Comparisons, InputError, Labels, agreement_table, davidson
 
 TABLE = pd.DataFrame({"left": ["A", "B", "C"], "right": ["B", "C", "A"], "winner": ["left", "right", "tie"]})
 
@@ -63,21 +63,8 @@ def test_bad_input(change, options, message):
         Comparisons.from_long(TABLE.assign(**change), **options)
 
 
-def test_pairs_of_rankings():
-    cases = [[[["b"], ["a", "c"]], [["a"]]], [[["c"], ["a"]]]]
-    offered = [["a", "b", "c"], ["a", "b", "c"]], [["a", "c"]]
-    given = Rankings.from_blocks(cases, labels=["a", "b", "c", "d"], offered=offered, annotators=[["x", "y"], ["x"]])
-    found = Comparisons.from_rankings(given).to_long()
-    rows = found[["item", "annotator", "left", "right", "winner"]].apply(lambda row: " ".join(map(str, row)), axis=1)
-    assert sorted(rows) == [
-        "0 x a b right", "0 x a c tie", "0 x b c left", "0 y a b left", "0 y a c left", "1 x a c right",
-    ]  # fmt: skip
-
-
-def test_unnamed_labels_lose_and_nobody_knows_the_order():
-    given = Rankings.from_blocks([[[["a"]]], [[["b"], ["a"]]]], labels=["a", "b", "c"])
-    found = Comparisons.from_rankings(given)
-    assert found.to_long()["winner"].tolist() == ["left", "right", "left", "left", "left"]
+def test_nobody_knows_the_order():
+    found = Comparisons.from_long(TABLE, order_known=False)
     with pytest.raises(InputError, match="order='common', but nobody knows which model was shown first"):
         davidson(found, order="common")
     assert "order" not in davidson(found, draws=10, chains=1, random_seed=1)["posterior"]

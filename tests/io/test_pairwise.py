@@ -90,8 +90,9 @@ def test_rankings_of_argilla(tmp_path):
     record = {"id": 1, "better.responses": [ranked("A", "B"), ranked("B", "A")], "better.responses.users": ["x", "y"]}
     path = tmp_path / "records.json"
     path.write_text(json.dumps([record]))
-    assert triples(read_annotations(path, kind="comparisons")) == [("A", "B", "left"), ("A", "B", "right")]
-    assert read_annotations(path).kind == "rankings"
+    assert read_annotations(path).of_item(0) == [[["A"], ["B"]], [["B"], ["A"]]]
+    with pytest.raises(InputError, match="holds rankings, no comparisons of two models"):
+        read_annotations(path, kind="comparisons")
 
 
 @pytest.mark.parametrize(

@@ -166,15 +166,14 @@ def _places(table: Any) -> list[str]:
 
 
 def _kind_of(has: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
-    """Return what the rows are; comparisons are the pairs of rankings."""
+    """Return what the rows are."""
     kind, roles = wanted.kind, {role for role in columns._fields[2:] if getattr(columns, role) in table.columns}
-    if kind == "comparisons" and "rank" not in roles:
+    if kind == "comparisons":
         raise InputError(
-            f"{has}: comparisons are rows of left, right and winner (or "
-            "model_a, model_b, winner), or rankings with a rank; Comparisons.from_long(table, first=..., second=..., "
-            "winner=...) reads columns of other names"
+            f"{has}: comparisons are rows of left, right and winner (or model_a, model_b, winner); "
+            "Comparisons.from_long(table, first=..., second=..., winner=...) reads columns of other names"
         )
-    if kind == "comparisons" or (kind is wanted.scale is None and roles >= {"rank", "label"}):
+    if kind is wanted.scale is None and roles >= {"rank", "label"}:
         return "rankings"
     if kind is wanted.scale is None and roles >= {"rating", "label"}:
         if columns.label == columns.rating:

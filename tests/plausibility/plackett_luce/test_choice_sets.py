@@ -95,8 +95,8 @@ def test_long_tables_and_blocks_agree() -> None:
     ]
     table = pd.DataFrame(rows, columns=["item", "annotator", "label", "rank"]).sample(frac=1, random_state=1)
     read = ba.Rankings.from_long(table, labels=LABELS, offered=True)
-    named = ba.Rankings.from_blocks([RACES], labels=LABELS, offered=[OFFERED], annotators=[list(range(5))])
-    for field in ("start", "label_index", "block", "annotator_index"):
+    named = ba.Rankings.from_blocks([RACES], labels=LABELS, offered=[OFFERED])
+    for field in ("start", "label_index", "block"):
         np.testing.assert_array_equal(getattr(read, field), getattr(named, field))
     assert read.offered is not None
     assert named.offered is not None
