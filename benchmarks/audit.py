@@ -11,6 +11,7 @@ import argparse
 import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from bayesagree import Annotators, Comparisons, Labels, Predictions, audit, simu
 
 LABELS = np.array(["good", "fair", "poor"])
 WHO = np.array([f"r{j}" for j in range(12)])
-SERIOUS = ["critical", "warning"]
+SERIOUS, SILENT = ["critical", "warning"], ["none", "not run"]
 
 
 def clean(rng, n_items=200):
@@ -62,6 +63,7 @@ def arguments(parts, label=LABELS.__getitem__):
         m: np.where(np.arange(3) == p[:, None], parts["stated"][m], (1 - parts["stated"][m]) / 2)
         for m, p in parts["models"].items()
     }
+    scores |= {m: np.log(scores[m]) for m in parts.get("logits", [])}
     predictions = Predictions.from_scores(scores, labels=LABELS.tolist())
     if "known" in parts:
         predictions = predictions.on_items(parts["known"])
@@ -179,6 +181,10 @@ def boastful(parts, rng):
     parts["stated"]["C"] = 0.95
 
 
+def logits(parts, rng):
+    parts["logits"] = ["C"]
+
+
 def careless_again(parts, rng):
     item, who = np.nonzero(parts["votes"][:60] >= 0)
     label = LABELS[noisy(rng, parts["votes"][item, who], 0.6)]
@@ -214,8 +220,11 @@ DEFECTS = {
     "careless, against": opposite, "against_gold": wrong_gold, "spelling": spellings, "never_meet": apart,
     "unused, by one": own_label, "too_fast": clicks, "drifts": tires, "missing": lacks, "served_badly": group,
     "unseparated": equal, "all_err": hard, "few_votes": few, "unused": nobody, "camps": two_camps,
-    "base_rate": habit, "uncalibrated": boastful, "repeats": careless_again, "same_text": same, "paradox": rare,
+    "base_rate": habit, "uncalibrated": boastful, "no_probabilities": logits, "repeats": careless_again,
+    "same_text": same, "paradox": rare,
 }  # fmt: skip
+# Check of comparisons, and what one of six judges adds to the log odds.
+JUDGES = {"first_place": {"first": 1.5}, "favours": {"favour": 1.5}}
 
 
 def audited(defect=None, random_seed=0, n_items=200):
@@ -258,19 +267,26 @@ def main() -> None:
         name: [table.index[table["severity"].isin(SERIOUS)].tolist() for table in map(make, some)]
         for (name, make), some in zip(CLEAN.items(), seeds)
     }
+    sets = {(name, n): partial(audited, name, n_items=n) for name in DEFECTS for n in (200, 600)}
+    sets |= {(name, n): partial(arena, **added, n=n) for name, added in JUDGES.items() for n in (600, 1500)}
     power = {
-        (name, n_items): np.mean(
-            [audited(name, seed, n_items)["severity"][name.split(",")[0]] not in ("none", "not run")
-             for seed in range(given.repeats)]
+        key: np.mean(
+            [
+                make(random_seed=seed)["severity"][key[0].split(",")[0]] not in SILENT
+                for seed in range(given.repeats)
+            ]
         )
-        for name in DEFECTS for n_items in (200, 600)
-    }  # fmt: skip
+        for key, make in sets.items()
+    }
     results = Path(__file__).parent / "results"
     alarms = {name: [len(found) for found in tables] for name, tables in said.items()}
     kept = {
         "alarms": {name: [int(np.sum(np.array(n) > 0)), len(n)] for name, n in alarms.items()},
         "which": sorted({check for tables in said.values() for found in tables for check in found}),
-        "power": {f"{name}, {n} items": round(float(p), 3) for (name, n), p in power.items()},
+        "power": {
+            f"{name}, {n} {'comparisons' if name in JUDGES else 'items'}": round(float(p), 3)
+            for (name, n), p in power.items()
+        },
     }
     (results / "audit.json").write_text(json.dumps(kept, indent=1) + "\n")
     (results / "audit.md").write_text("\n".join(page(kept, power, given, time.process_time() - began)) + "\n")
@@ -292,6 +308,10 @@ def page(kept, power, given, seconds):
     yield "| check | 200 items | 600 items |\n| --- | ---: | ---: |"
     for name in DEFECTS:
         yield f"| {name} | {power[name, 200]:.2f} | {power[name, 600]:.2f} |"
+    yield "\nOne of six judges multiplies the odds by 4.5.\n"
+    yield "| check | 600 comparisons | 1,500 comparisons |\n| --- | ---: | ---: |"
+    for name in JUDGES:
+        yield f"| {name} | {power[name, 600]:.2f} | {power[name, 1500]:.2f} |"
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def test_a_check_speaks_of_its_defect(defect):
     [("copies", {("r0", "r1"), ("r1", "r0")}), ("drifts", {"r0"}), ("one_answer", {"r0"}), ("careless", {"r0"}),
      ("careless, against", {"r0"}), ("too_fast", {"r0"}), ("knows_votes", {"A"}), ("unused, by one", {"other"}),
      ("camps", {f"r{j}" for j in range(6)}),
-     ("base_rate", {"C"}), ("uncalibrated", {"C"}), ("paradox", {"good"})],
+     ("base_rate", {"C"}), ("uncalibrated", {"C"}), ("no_probabilities", {"C"}), ("paradox", {"good"})],
 )  # fmt: skip
 def test_it_names_the_culprits_and_nobody_else(defect, who):
     found = audited(defect).attrs["where"][defect.partition(",")[0]]
@@ -56,12 +56,6 @@ def test_a_judge_who_names_the_first_or_favours_a_model_is_found_and_no_other():
     fair = worlds.arena(0.0, 1, n=600)["severity"]
     assert fair[["first_place", "favours"]].tolist() == ["none", "none"]
     assert fair["few_votes"] == "not run"  # most pairs are compared once
-
-
-def test_scores_that_are_no_probabilities_are_named():
-    votes = ba.Labels.from_counts([[3, 1], [0, 4], [2, 2]])
-    logits = ba.Predictions.from_scores({"A": [[2.0, -1], [0, 1], [1, 1]], "B": [[0.7, 0.3]] * 3})
-    assert ba.audit(votes, logits).attrs["where"]["no_probabilities"] == ["A"]
 
 
 def test_the_worst_stand_first_and_names_are_few():
