@@ -23,7 +23,7 @@ sys.argv = ["bayesagree", "--help"]
 from bayesagree.cli import main
 with contextlib.suppress(SystemExit), contextlib.redirect_stdout(texts.StringIO()): main()
 seen("help")
-bayesagree.dirichlet, bayesagree.Labels, bayesagree.datasets.load, bayesagree.simulate.crowd_labels
+bayesagree.certainty, bayesagree.dirichlet, bayesagree.Labels, bayesagree.datasets.load, bayesagree.simulate.crowd_labels
 bayesagree.read_annotations
 seen("names")
 """

@@ -1,4 +1,4 @@
-from . import calibration
+from . import calibration, certainty
 from .dawid_skene.posterior import DawidSkene
 from .dawid_skene.prior import DawidSkenePrior
 from .dirichlet.posterior import Dirichlet
