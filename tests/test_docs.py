@@ -36,7 +36,7 @@ def named(pages):
 
 
 def commands(page):
-    lines = "".join(blocks(page, "console")).splitlines()
+    lines = "".join(blocks(page, "console")).replace("\\\n", "").splitlines()
     return [shlex.split(line)[1:] for line in lines if line.startswith("bayesagree ")]
 
 
