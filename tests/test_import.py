@@ -23,8 +23,8 @@ sys.argv = ["bayesagree", "--help"]
 from bayesagree.cli import main
 with contextlib.suppress(SystemExit), contextlib.redirect_stdout(texts.StringIO()): main()
 seen("help")
-bayesagree.certainty, bayesagree.dirichlet, bayesagree.Labels, bayesagree.datasets.load, bayesagree.simulate.crowd_labels
-bayesagree.read_annotations
+bayesagree.certainty, bayesagree.dirichlet, bayesagree.Labels, bayesagree.datasets.load
+bayesagree.simulate.crowd_labels, bayesagree.read_annotations
 seen("names")
 """
 CALLS = """
