@@ -119,15 +119,13 @@ def coverage(severity: float, worlds: int = 40, items: int = 80, people: int = 6
         labels = Labels.from_matrix(given, labels=range(5), ordered=True)
         true = 4 - ndtr(tau - u[:, None]).sum(axis=1)  # mean label by a typical annotator
         for variant in ("ordered", "votes"):
-            crowd = Crowd.of(
-                (labels.item_index, labels.annotator_index, labels.label_index), (items, people, 5)
-            )
-            chains = drawn(variant, crowd, tune=300, draws=200, thin=3).variables
-            shares = np.concatenate(chains["plausibility"])
+            how = {"tune": 300, "thin": 3, "draws": 200, "chains": 2, "random_seed": 1}
+            chains = dawid_skene(labels, variant=variant, **how)["posterior"].to_dataset()
+            shares = np.concatenate(chains["plausibility"].values)
             low, high = np.quantile(shares @ np.arange(5), [0.025, 0.975], axis=0)
             held.setdefault(variant, []).append((low <= true) & (true <= high))
             if variant == "ordered":
-                found = np.concatenate(chains["severity"])
+                found = np.concatenate(chains["severity"].values)
                 low, high = np.quantile(found, [0.025, 0.975], axis=0)
                 held.setdefault("severity", []).append((low <= -alpha * s) & (-alpha * s <= high))
     return {name: float(np.mean(rows)) for name, rows in held.items()}
