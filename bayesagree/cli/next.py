@@ -34,7 +34,7 @@ def next(
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
     from bayesagree.io.outputs import write_items
-    from bayesagree.planning.next_items import outlook_of
+    from bayesagree.planning._items import outlook_of
 
     if output is not None and output.suffix != ".json":  # tasks of a tool
         _output.require(output, result=False)

@@ -1,8 +1,8 @@
-"""Labels and rankings: what one more vote on each item would tell, exactly from votes alone, else from draws."""
+"""What one more vote on each item, or comparison of each pair, would tell: of votes alone exactly, else from draws."""
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,20 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes, Floats
-from bayesagree.annotations import Labels, Rankings
+from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.comparisons.posterior import davidson
+from bayesagree.comparisons.prior import DavidsonPrior
+from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.planning._outlook import Lead, Outlook
-from bayesagree.plausibility.dirichlet._draws import prior_shape
+from bayesagree.planning._pairs import of_pairs
+from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.registry import Choice, Plausibility, default_posterior, is_auto, specification_for
@@ -29,55 +34,56 @@ _ROUNDING = 1e-9
 MOST_VOTES = 10
 
 
-def of_items(
-    annotations: Labels | Rankings,
-    predictions: Predictions | None,
-    plausibility: Plausibility,
-    prior: Any,
-    missing: Missing,
-    random_seed: Seed,
+def outlook_of(
+    annotations: Labels | Rankings | Comparisons,
+    predictions: Predictions | None = None,
+    plausibility: Plausibility = "auto",
+    prior: Prior | DavidsonPrior = None,
+    missing: Missing = "error",
+    random_seed: Seed = None,
 ) -> Outlook:
-    """Find it under a posterior of the truth."""
-    given, request, labels = (
-        {} if prior is None else {"prior": prior},
-        Request(random_seed=random_seed),
-        annotations,
-    )
+    """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
+    labels: Any = as_annotations(annotations, (Labels, Rankings, Comparisons))
+    predictions = as_predictions(predictions, labels, may_lack=True)
+    games = isinstance(labels, Comparisons)
+    if prior is not None and isinstance(prior, DavidsonPrior) != games:
+        way_out = "a DavidsonPrior" if games else "a number"
+        raise InputError(f"prior={prior!r} is none of {labels.kind}; pass {way_out}")
+    if games:
+        return of_pairs(labels, davidson(labels, prior=cast(Any, prior), random_seed=random_seed))
     if predictions is not None:
-        labels, predictions = without_missing(annotations, predictions, missing)
+        labels, predictions = cast(Any, without_missing(labels, predictions, missing))
+    given, request = {} if prior is None else {"prior": prior}, Request(random_seed=random_seed)
     auto = is_auto(plausibility)
     chosen = default_posterior(labels, predictions, given) if auto else Choice(plausibility, "")
     posterior = specification_for(labels, chosen.name, given, ("plausibility", "prior"))
     models, predicted = np.empty(0), np.empty((0, labels.items.size), np.int32)
     if predictions is not None:
         truths = posterior.truths(labels, predictions, request)
+        labels, posterior, known = truths.annotations, truths.posteriors[0], truths.predictions
         if not posterior.takes_predictions:
-            warn_of_dependent(truths.annotations, truths.predictions)
-        labels, posterior, models = truths.annotations, truths.posteriors[0], truths.predictions.models
-        predicted = truths.predictions.aligned(labels.items, labels.categories).hard_labels()
-    if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
-        known, drawn = (
-            _of_votes(labels.counts() + prior_shape(posterior.prior, labels.categories.size), predicted),
-            None,
-        )
+            warn_of_dependent(labels, known)
+        models, predicted = known.models, known.hard_labels()
+    drawn = None
+    if isinstance(posterior, Dirichlet):
+        shape = labels.counts() + prior_shape(posterior.prior, labels.categories.size)
+        now, after, chance, certainty, rise, votes = _of_votes(shape, predicted)
     else:
         asked = replace(request, plausibility=True, then=partial(_of_draws, predicted))
         *parts, sums = zip(*posterior.blocks(labels, asked).blocks)
-        known, drawn = [np.concatenate(part, axis=-1) for part in parts], np.sum(sums, axis=0)
-    now, after, chance, certainty, rise, votes = known
+        now, after, chance, certainty, rise, votes = (np.concatenate(part, axis=-1) for part in parts)
+        drawn = np.sum(sums, axis=0)
 
     def gain(score: Floats, later: Floats) -> Floats:
         return np.maximum(np.einsum("vi,v...i->...i", chance, later**2) - score**2, 0.0)
 
     gains, lead = {}, None
     if models.size > 1:
-        best = np.argsort(-now.mean(axis=1), kind="stable")[:2]
-        differs = predicted[best[0]] != predicted[best[1]]
+        first, second = best = np.argsort(-now.mean(axis=1), kind="stable")[:2]
+        differs = predicted[first] != predicted[second]
         right = np.where(differs, now[best], 0.0)
-        mean, later = right[0] - right[1], np.where(differs, after[:, best[0]] - after[:, best[1]], 0.0)
-        variance = (
-            (right.sum(axis=0) - mean**2).sum() if drawn is None else (drawn[best[0]] - drawn[best[1]]).var()
-        )
+        mean, later = right[0] - right[1], np.where(differs, after[:, first] - after[:, second], 0.0)
+        variance = right.sum() - (mean**2).sum() if drawn is None else (drawn[first] - drawn[second]).var()
         gains["decision"] = {"gain": gain(mean, later)}
         taken = np.append(0.0, np.cumsum(np.sort(gains["decision"]["gain"][differs])[::-1]))
         left = np.maximum(variance - taken, 0.0)
@@ -97,7 +103,7 @@ def _of_votes(shape: Floats, predicted: Codes) -> tuple[NDArray[Any], ...]:
     now, total, (n_items, n_labels) = argmax_probabilities(shape), shape.sum(axis=1), shape.shape
     more = np.eye(n_labels) if len(predicted) else ()
     after = np.array([_of_label(argmax_probabilities(shape + vote), predicted) for vote in more])
-    rows, first = np.arange(n_items), shape.argmax(axis=1)
+    first = shape.argmax(axis=1)
     *_, second, largest = np.sort(np.pad(shape, ((0, 0), (1, 0)), constant_values=-np.inf), axis=1).T
     lead = largest - second
     votes = np.where(np.isfinite(lead), np.floor(lead + _ROUNDING) + 1, 1)
@@ -108,7 +114,7 @@ def _of_votes(shape: Floats, predicted: Codes) -> tuple[NDArray[Any], ...]:
         top = argmax_probabilities(moved)
         others = total[at] - shape[at, label]
         log_chance = sp.special.betaln(moved[:, label], others) - sp.special.betaln(shape[at, label], others)
-        gain[at] += np.exp(log_chance) * (top[:, label] - top[rows[: at.size], first[at]])
+        gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
     rise = np.maximum(gain, 0.0) / votes
     return (
         _of_label(now, predicted),

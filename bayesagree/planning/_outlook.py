@@ -80,20 +80,13 @@ class Outlook(NamedTuple):
             :n
         ]
         last, what = order[-1], "pairs" if "first" in told else "items"
-        same, alike = gain == gain[last], (gain == gain[last]) & (known == known[last])
-        notes = []
-        if gain.size > 1 and same.all():
-            rest = (
-                ", and certainty: their order is random"
-                if alike.all()
-                else f": the least certain {what} come first"
-            )
-            notes = [f"All {gain.size} {what} have the same gain, {gain[last]:.2g}{rest}."]
-        elif alike.sum() > alike[order].sum():
-            notes = [
-                f"{alike.sum()} {what} are equal in gain ({gain[last]:.2g}) and certainty ({known[last]:.2f}); "
-                f"{alike[order].sum()} of them, chosen at random, are listed."
-            ]
+        same, shown = gain == gain[last], f"{gain[last]:.2g}"
+        alike, notes = same & (known == known[last]), []
+        if same.all() and gain.size > 1:
+            notes = [f"All {gain.size} {what} have the same gain, {shown}: the least certain come first."]
+        if (more := alike.sum()) > (listed := alike[order].sum()):
+            equal = f"{more} {what} are equal in gain ({shown}) and certainty ({known[last]:.2f}); {listed} of them, "
+            notes.append(f"{equal}chosen at random, are listed.")
         table = told.iloc[order].reset_index(drop=True)
         table.attrs = {"notes": notes, "choice": self.reason}
         return table
@@ -104,10 +97,8 @@ class Outlook(NamedTuple):
             raise InputError("a choice needs two models; pass predictions= of both")
         models, mean, variance, votes, left, size, shown = self.lead
         table = pd.DataFrame({"votes": votes, "sd": np.sqrt(left) / size})
-        table["prob_right"], table["prob_separated"] = (
-            0.5,
-            0.0,
-        )  # alike on all items: a coin, which no vote helps
+        # Models that are alike on all items: a coin, which no vote helps.
+        table["prob_right"], table["prob_separated"] = 0.5, 0.0
         if variance > 0:
             with np.errstate(divide="ignore", invalid="ignore"):
                 step, rest = np.sqrt(variance - left), np.sqrt(left)

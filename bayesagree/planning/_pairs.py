@@ -27,16 +27,15 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
         distance = strength[:, model, None] - strength[:, model + 1 :]
         chances = outcome_probabilities(distance, np.exp(tie)[:, None])
         moved = [
-            sum(((s @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances) for s in apart
+            [((s @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances] for s in apart
         ]
-        parts.append([*moved, (distance > 0).sum(axis=0)])
+        parts.append([*np.sum(moved, axis=1), (distance > 0).sum(axis=0)])
     *gains, ahead = np.hstack(parts) / len(strength)
     games = np.zeros((size, size), np.int64)
     np.add.at(games, (comparisons.first, comparisons.second), 1)
     pair = np.triu_indices(size, 1)
     turned = games[pair] > games[pair[::-1]]
-    ends = np.where(turned, pair[::-1], pair)
-    first, second = comparisons.models[ends]
+    first, second = comparisons.models[np.where(turned, pair[::-1], pair)]
     units = pd.DataFrame({"first": first, "second": second, "gain": 0.0})
     units["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
     units["comparisons"] = games[pair] + games[pair[::-1]]
@@ -52,11 +51,5 @@ def _lead(comparisons: Comparisons, strength: Any, odds: Any) -> Lead:
     information = float((chances * slopes_by_distance(chances) ** 2).sum(axis=0).mean())
     votes, variance = np.union1d(SHOWN, NUMBERS), distance.var()
     left = variance / (1 + votes * information * variance)
-    return Lead(
-        comparisons.models[best],
-        distance.mean(),
-        variance,
-        votes,
-        left,
-        shown=np.flatnonzero(np.isin(votes, SHOWN)),
-    )
+    shown = np.flatnonzero(np.isin(votes, SHOWN))
+    return Lead(comparisons.models[best], distance.mean(), variance, votes, left, shown=shown)

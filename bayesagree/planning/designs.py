@@ -1,6 +1,5 @@
 """Designs of a study: so many items, so many annotators per item; what it would cost and what it would show."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,23 +7,19 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
-from bayesagree.agreement.coefficients import interval_of_counts
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
-from bayesagree.evaluation.scoring import evaluate
-from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.metrics.registry import Metric
-from bayesagree.planning._worlds import CI_PROB, Studies, right_choices, widths_of, worlds
+from bayesagree.planning._worlds import CI_PROB, Studies
 from bayesagree.plausibility.registry import POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
+KNOWN = f"it is one of {shorten(COEFFICIENTS)}"
 # Widths fall with the root of the number of items, so that one size is enough: larger studies cost more than they add.
 # Items of a simulated study, at most.
 MOST_ITEMS = 300
@@ -32,12 +27,11 @@ MOST_ITEMS = 300
 # items: there the widths of a small and a large study are joined by a power law.
 # Items of the large one, at most.
 MOST_ITEMS_OF_ONE_VOTE = 1000
-
+# Draws of estimates of all models, by which the probability of the right choice is found in each world.
+RANKINGS = 2000
 
 # Why ``"auto"`` chose the posterior of a study.
-REASON = (
-    "Votes and predictions together evaluate the studies, as evaluate() does by default (informed_dirichlet)."
-)
+REASON = "Votes and predictions together evaluate the studies, as in evaluate() (informed_dirichlet)."
 
 
 def plan(
@@ -143,154 +137,104 @@ def plan(
     """
     annotations = as_annotations(annotations, (Labels,))
     predictions = as_predictions(predictions, annotations, runs=True)
-    sizes, votes = (_grid(values, name) for values, name in ((items, "items"), (annotators, "annotators")))
-    of_item, of_vote, of_run = (*((0.0, 1.0) if cost is None else cost), 0.0)[:3]
-    prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
-    several = None if runs is None else _grid(runs, "runs")
-    if several is not None and (predictions is None or predictions.runs is None):
-        raise InputError(
-            "runs= needs a pilot whose models answered several times: predictions with a column run"
-        )
-    if annotations.items.size < 2:
-        raise InputError(
-            "a pilot of one item does not show how items differ; pass two items or more, better 30"
-        )
-    if predictions is None and metric not in COEFFICIENTS:
-        raise InputError(
-            f"metric={metric!r} needs predictions; without them it is one of {shorten(COEFFICIENTS)}"
-        )
-    if predictions is None and votes.min() < 2:
-        raise InputError("annotators=1: agreement needs two annotators per item; leave the 1 out")
+    sizes, votes = _grid(items, "items"), _grid(annotators, "annotators")
+    several = [None] if runs is None else _grid(runs, "runs").tolist()
+    n_models = 0 if predictions is None else predictions.model_names.size
+    answered = predictions is not None and predictions.runs is not None
+    alone, auto, two = predictions is None, plausibility == "auto", (difference, power)
+    n_pilot = annotations.items.size
+    for wrong, text in (
+        (runs is not None and not answered, "runs= needs a pilot with several: predictions with a column run"),
+        (n_pilot < 2, "a pilot of one item does not show how items differ; pass two or more, better 30"),
+        (alone and metric not in COEFFICIENTS, f"metric={metric!r} needs predictions; without them {KNOWN}"),
+        (alone and votes.min() < 2, "annotators=1: agreement needs two per item; leave the 1 out"),
+        (replicates < 2, "replicates=1: pass 2 or more, to show what the pilot leaves open"),
+        (n_models < 2 and two != (None, None), "difference= and power= are of two models; pass both"),
+    ):
+        if wrong:
+            raise InputError(text)
     one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
-    if replicates < 2:
-        raise InputError("replicates=1: pass 2 or more, to show what the pilot leaves open")
-    two = difference, power
-    if two != (None, None) and (predictions is None or predictions.model_names.size < 2):
-        raise InputError("difference= and power= are of two models; pass predictions of both")
-    auto, root = plausibility == "auto", seed_sequence(random_seed)
-    designs = designs_to_simulate(annotations.items.size, sizes.tolist(), votes.tolist())
-    how: Any = {"metric": metric, "plausibility": "informed_dirichlet" if auto else plausibility}
-    how |= {"draws": positive_int(study_draws, "study_draws"), "progress": progress or (lambda number: None)}
-    studies = _simulated(annotations, predictions, designs, replicates, root, **how)
+    of_item, of_vote, of_run = (*(cost or (0.0, 1.0)), 0.0)[:3]
+    prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
+    positive(of_run, "cost of a run", zero=True)
+    designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
+    how: Any = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
+    how |= {
+        "plausibility": "informed_dirichlet" if auto else plausibility,
+        "progress": progress or (lambda n: None),
+    }
+    root = seed_sequence(random_seed)
+    studies = Studies.of(annotations, predictions, designs, replicates, root, metric, **how)
     coords = {"items": sizes, "annotators": votes}
     attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
-    attrs["choice"] = REASON if auto and predictions is not None else ""
-    price = positive(of_run, "cost of a run", zero=True)
-
-    def planned(of: Studies, price: float = 0.0) -> xr.Dataset:
-        return xr.Dataset(_outlook(of, sizes, votes, prices + price, two, root), coords, attrs)
-
-    if several is None:
-        found = planned(studies)
-    else:
-        plans = [planned(studies.of_runs(number), price * number) for number in several.tolist()]
+    attrs["choice"] = REASON if auto and not alone else ""
+    plans = []
+    for number in several:
+        shown = _shown(studies if number is None else studies.of_runs(number), sizes, votes, two, root)
+        shown["cost"] = sizes[:, None] * (prices + of_run * (number or 0))
+        if number is not None:
+            shown["worth"] = (studies.of_runs(1).widths(sizes, votes)[0] / shown["width"]) ** 2
+        plans.append(xr.Dataset({name: (tuple(coords), value) for name, value in shown.items()}, coords, attrs))
+    found = plans[0]
+    if runs is not None:
         found = xr.concat(plans, pd.Index(several, name="runs"), combine_attrs="override")
-        found["worth"] = (widths_of(studies.of_runs(1), sizes, votes)[0] / found["width"]) ** 2
         found = found.transpose("items", "annotators", "runs")
-    return found if target is None else _with_best(found, positive(target, "target"))
+    if target is None:
+        return found
+    found.attrs["target"] = positive(target, "target")
+    reached: Any = found["cost"].where(found["width"] <= target).to_series()
+    if reached.notna().any():
+        best = zip(reached.index.names, reached.idxmin())
+        found.attrs |= {f"best_{name}": int(value) for name, value in best}
+    return found
 
 
-def _outlook(studies: Studies, sizes: Any, votes: Any, prices: Any, two: Any, root: Any) -> dict[str, Any]:
+def _shown(studies: Studies, sizes: Integers, votes: Integers, two: Any, root: Any) -> dict[str, Floats]:
     """Return the variables of a plan over (items, annotators), from studies of one number of runs.
 
     Of (difference, power) `two`, the difference of the two models that are best in the mean of the worlds is found
     where it is as many standard deviations from 0 as the end of its interval from its mean.
     """
-    width, reach = widths_of(studies, sizes, votes)
+    width, reach = studies.widths(sizes, votes)
     design = [np.flatnonzero(studies.annotators == number)[-1] for number in votes]
     typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean(axis=1))
     covariance = studies.covariance[design] * ((width / typical) ** 2)[..., None, None]
-    right = right_choices(studies.truth, covariance, np.random.default_rng(root))
-    values: dict[str, Any] = {
-        "width": width,
-        "width_lower": width * np.exp(-reach),
-        "width_upper": width * np.exp(reach),
-        "prob_right": right.mean(axis=2),
-        "prob_right_error": right.std(axis=2, ddof=1) / np.sqrt(right.shape[2]),
-        "cost": sizes[:, None] * prices,
-    }
+    shown = {"width": width, "width_lower": width * np.exp(-reach), "width_upper": width * np.exp(reach)}
+    right = _right_choices(studies.truth, covariance, np.random.default_rng(root))
+    shown["prob_right"] = right.mean(axis=2)
+    shown["prob_right_error"] = right.std(axis=2, ddof=1) / np.sqrt(right.shape[2])
     if two != (None, None):
         sign = np.zeros(studies.truth.shape[1])
         sign[np.argsort(-studies.truth.mean(axis=0))[:2]] = 1, -1
         sd, border = np.sqrt(sign @ covariance @ sign), sp.special.ndtri((1 + CI_PROB) / 2)
         if two[0] is not None:
-            values["power"] = sp.special.ndtr(positive(two[0], "difference") / sd - border)
+            shown["power"] = sp.special.ndtr(positive(two[0], "difference") / sd - border)
         if two[1] is not None:
-            values["smallest_difference"] = sd * (border + sp.special.ndtri(probability(two[1], "power")))
-    return {name: (("items", "annotators"), value) for name, value in values.items()}
+            shown["smallest_difference"] = sd * (border + sp.special.ndtri(probability(two[1], "power")))
+    return shown
+
+
+def _right_choices(truth: Floats, covariance: Floats, rng: np.random.Generator) -> Floats:
+    """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
+    right, n_models = np.full((*covariance.shape[:2], len(truth)), np.nan), truth.shape[1]
+    for design in np.ndindex(covariance.shape[:2] if n_models > 1 else (0,)):
+        noise = rng.multivariate_normal(np.zeros(n_models), covariance[design], RANKINGS, method="eigh")
+        chosen = (truth[:, None] + noise).argmax(axis=2)
+        right[design] = (np.take_along_axis(truth, chosen, axis=1) == truth.max(axis=1, keepdims=True)).mean(
+            axis=1
+        )
+    return right
 
 
 def designs_to_simulate(n_pilot: int, items: Sequence[int], annotators: Sequence[int]) -> list[tuple[int, int]]:
     """Items and votes of the studies that `plan` draws in each world."""
     of_one = sorted({min(size, MOST_ITEMS_OF_ONE_VOTE) for size in (min(items), max(items))})
-    of_more = min(n_pilot, MOST_ITEMS)
-    return [
-        design for n in annotators for design in ([(of_more, n)] if n > 1 else [(size, 1) for size in of_one])
-    ]
+    of_more = [min(n_pilot, MOST_ITEMS)]
+    return [(size, n) for n in annotators for size in (of_more if n > 1 else of_one)]
 
 
-def _simulated(
-    pilot: Labels,
-    predictions: Predictions | None,
-    designs: list[tuple[int, int]],
-    replicates: int,
-    root: np.random.SeedSequence,
-    *,
-    metric: str,
-    plausibility: str,
-    draws: int,
-    progress: Callable[[int], None],
-) -> Studies:
-    """Draw one study of each design in each world."""
-    of_worlds, *words = root.generate_state(1 + replicates).tolist()
-    n_models = 0 if predictions is None else predictions.model_names.size
-    width, truth = np.empty((len(designs), replicates)), np.empty((replicates, n_models))
-    covariance, of_run = np.zeros((len(designs), n_models, n_models)), np.zeros(n_models)
-    sign = 1 if predictions is None or Metric.of(metric).record.higher_is_better else -1
-    for r, (word, world) in enumerate(zip(words, worlds(pilot, predictions, replicates, of_worlds))):
-        rng = np.random.default_rng(word)
-        truth[r] = sign * world.true_scores(metric)
-        of_run += world.run_variance(metric, rng) / replicates
-        for d, (items, annotators) in enumerate(designs):
-            study, models = world.study(items, annotators, rng)
-            word = int(rng.integers(2**31))
-            if models is None:
-                ends = interval_of_counts(study, metric, ci_prob=CI_PROB, random_seed=word)
-            else:
-                run: Any = {"draws": draws, "chains": 2, "random_seed": word}
-                scores = _scores(study, models, plausibility=plausibility, metrics=[metric], **run)
-                covariance[d] += np.atleast_2d(np.cov(scores.T)) / replicates
-                # Of skewed scores, near 0 or 1, the shortest interval is narrower than four deviations.
-                ends = column_hdi(scores, CI_PROB)
-            width[d, r] = np.mean(ends[1] - ends[0])
-            progress(1)
-    items, annotators = np.array(designs).T
-    n_runs = np.ones(n_models)
-    if predictions is not None and predictions.runs is not None:
-        n_runs[: predictions.runs.models.size] = np.bincount(predictions.runs.code)
-    return Studies(items, annotators, width, covariance, truth, of_run, n_runs)
-
-
-def _scores(study: Labels, models: Predictions, **how: Any) -> Floats:
-    """Draw the scores of all models in the posterior of one study, items a sample, shape (draw, model)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the pilot has given this warning already
-        posterior = evaluate(study, models, items="bootstrap", **how)["posterior"].to_dataset()
-    (drawn,) = posterior.transpose("chain", "draw", "model").data_vars.values()
-    return drawn.values.reshape(-1, drawn.shape[2])
-
-
-def _with_best(found: xr.Dataset, target: float) -> xr.Dataset:
-    reached = found["cost"].where(found["width"] <= target)
-    if not bool(reached.notnull().any()):
-        return found.assign_attrs(target=target)
-    best = reached.argmin(reached.dims)
-    where = {f"best_{dim}": int(found[dim].values[int(k)]) for dim, k in best.items()}  # type: ignore[union-attr]
-    return found.assign_attrs(target=target, **where)
-
-
-def _grid(values: Sequence[int], name: str) -> NDArray[np.int64]:
-    numbers = [positive_int(int(v) if isinstance(v, np.integer) else v, name) for v in values]
-    if not numbers or len(set(numbers)) != len(numbers):
+def _grid(values: Sequence[int], name: str) -> Integers:
+    numbers = np.unique([positive_int(value, name) for value in values])
+    if not 0 < numbers.size == len(values):
         raise InputError(f"{name}={values!r} must be one or several different numbers")
-    return np.array(sorted(numbers))
+    return numbers

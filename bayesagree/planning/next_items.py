@@ -1,20 +1,16 @@
 """The next label: the items where one more vote tells most, and when more votes no longer pay."""
 
-from typing import Any, Literal, cast
+from typing import Literal
 
 import pandas as pd
 
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.comparisons.posterior import davidson
 from bayesagree.comparisons.prior import DavidsonPrior
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import positive_int
 from bayesagree.inference.streams import Seed
-from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.planning._items import of_items
-from bayesagree.planning._outlook import Outlook
-from bayesagree.planning._pairs import of_pairs
+from bayesagree.planning._items import outlook_of
 from bayesagree.plausibility.dirichlet._draws import Prior
 from bayesagree.plausibility.registry import Plausibility
 
@@ -204,23 +200,3 @@ def value_of_votes(
     ['B', 'A']
     """
     return outlook_of(annotations, predictions, plausibility, prior, missing, random_seed).value()
-
-
-def outlook_of(
-    annotations: Labels | Rankings | Comparisons,
-    predictions: Predictions | None = None,
-    plausibility: Plausibility = "auto",
-    prior: Prior | DavidsonPrior = None,
-    missing: Missing = "error",
-    random_seed: Seed = None,
-) -> Outlook:
-    """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
-    annotations = as_annotations(annotations, (Labels, Rankings, Comparisons))
-    predictions = as_predictions(predictions, annotations, may_lack=True)
-    games = isinstance(annotations, Comparisons)
-    if prior is not None and isinstance(prior, DavidsonPrior) != games:
-        way_out = "a DavidsonPrior" if games else "a number"
-        raise InputError(f"prior={prior!r} is none of {annotations.kind}; pass {way_out}")
-    if isinstance(annotations, Comparisons):
-        return of_pairs(annotations, davidson(annotations, prior=cast(Any, prior), random_seed=random_seed))
-    return of_items(annotations, predictions, plausibility, prior, missing, random_seed)

@@ -14,7 +14,7 @@ from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
-from bayesagree.planning.next_items import outlook_of
+from bayesagree.planning._items import outlook_of
 from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 from bayesagree.report.settings import Case
 from bayesagree.subjective.group_model import group_posterior, group_summary

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import agreement_table, plan
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.planning._worlds import LabelWorld, Studies, widths_of
+from bayesagree.planning._worlds import LabelWorld, Studies
 
 
 def crowd(rng, n_items, n_votes):
@@ -54,16 +55,16 @@ def test_widths_of_other_designs_follow_the_laws_that_simulated_ones_obey(spread
         items, annotators, exact[:, None] * np.exp(noise), np.empty((6, 0, 0)), np.empty((7, 0)), *np.empty((2, 0))
     )
     sizes, votes = np.array([30, 90, 700]), np.array([1, 2, 3, 5, 9])
-    width, reach = widths_of(studies, sizes, votes)
+    width, reach = studies.widths(sizes, votes)
     np.testing.assert_allclose(width[:, 0], 1.3 * sizes**-0.3)
     expected = np.sqrt((a + b / votes[1:] + c / votes[1:] ** 2) / sizes[:, None])
     np.testing.assert_allclose(width[:, 1:], expected, rtol=1e-6)
     world, own, mean = variance_by_rows_and_columns(noise)
     assert (world > 0) == (spread > 0.1)
     variance = world + own * items[-1] / sizes + mean / 7
-    np.testing.assert_allclose(reach, np.repeat(2.446911851 * np.sqrt(variance)[:, None], 5, axis=1), rtol=1e-8)
+    np.testing.assert_allclose(reach, 2.446911851 * np.sqrt(variance)[:, None], rtol=1e-8)
     alone = studies._replace(items=items[:1], annotators=annotators[:1], width=studies.width[:1])
-    np.testing.assert_allclose(widths_of(alone, sizes, votes[:1])[0], np.full((3, 1), exact[0]))
+    np.testing.assert_allclose(alone.widths(sizes, votes[:1])[0], np.full((3, 1), exact[0]))
 
 
 def test_more_items_narrow_and_cost_more():
@@ -89,7 +90,8 @@ def test_runs_narrow_as_their_variance_within_items_says():
     right = np.tile([[1, 1, 0], [0, 1, 0], [1, 1, 0], [0, 1, 0]], 20)
     rows = [("m", item, run, right[run, item]) for run in range(4) for item in range(60)]
     runs = Predictions.from_long(pd.DataFrame(rows, columns=["model", "item", "run", "label"]), run="run")
-    world, rng = LabelWorld(np.tile([0.0, 1.0], (60, 1)), np.arange(2), runs), np.random.default_rng(1)
+    truth = xr.DataArray(np.tile([0.0, 1.0], (60, 1)), {"item": range(60), "category": [0, 1]}, ("item", "category"))
+    world, rng = LabelWorld(truth, runs), np.random.default_rng(1)
     found = np.mean([world.run_variance("accuracy", rng) for _ in range(5)])
     assert found == pytest.approx(1 / 9, rel=4 * np.sqrt(2 / 3 / 160))
     one = np.ones((1, 1))
@@ -108,7 +110,7 @@ def test_what_cannot_be_planned_is_refused():
         plan(pilot, items=[10], annotators=[3])
     for words, how in {
         "leave the 1 out": {"annotators": [1, 3]},
-        "runs= needs a pilot whose models answered": {"annotators": [3], "runs": [2]},
+        "runs= needs a pilot with several": {"annotators": [3], "runs": [2]},
         "pass 2 or more": {"annotators": [3], "replicates": 1},
     }.items():
         with pytest.raises(InputError, match=words):
