@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Advance, Floats, Rng
 
 # Degrees of freedom of the t distribution; jumps before each slice.
 FREEDOM, JUMPS = 4.0, 4
@@ -87,8 +87,13 @@ def climb(values: Likelihoods, prior: Prior, number: Floats, enough: float = ENO
         z = z + step
 
 
-def chains_of(density: Densities, fits: list[Fit], draws: int, chains: int, rng: Rng) -> Floats:
-    """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have."""
+def chains_of(
+    density: Densities, fits: list[Fit], draws: int, chains: int, rng: Rng, progress: Advance = lambda n: None
+) -> Floats:
+    """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have.
+
+    `progress` is called with the number of walkers behind these chains after every draw of theirs.
+    """
     modes, roots = (np.stack(part) for part in zip(*fits))
     n, size = chains * -(-WALKERS // chains), modes.shape[1]
     share = sp.special.softmax(density(modes) + np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1))
@@ -97,7 +102,7 @@ def chains_of(density: Densities, fits: list[Fit], draws: int, chains: int, rng:
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
     thin = 1 + -(-size // PARAMETERS_A_SWEEP)
-    out = elliptical_draws(density, start, centre, root, -(-draws * chains // n), rng, thin)
+    out = elliptical_draws(density, start, centre, root, -(-draws * chains // n), rng, thin, progress)
     return out.reshape(chains, -1, size)[:, :draws]
 
 
@@ -113,7 +118,14 @@ def posterior(height: Densities, prior: Prior) -> Densities:
 
 
 def elliptical_draws(
-    density: Densities, start: Floats, centre: Floats, root: Floats, draws: int, rng: Rng, thin: int = 1
+    density: Densities,
+    start: Floats,
+    centre: Floats,
+    root: Floats,
+    draws: int,
+    rng: Rng,
+    thin: int = 1,
+    progress: Advance = lambda n: None,
 ) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), from chains that begin at `start`, shape (chain, parameter).
 
@@ -130,6 +142,7 @@ def elliptical_draws(
             past.append(x)
         else:
             out[:, number // thin] = x
+            progress(chains if (number + 1) % thin == 0 else 0)
     return out
 
 

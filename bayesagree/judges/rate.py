@@ -27,7 +27,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Advance, Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -72,6 +72,7 @@ def corrected_rate(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
+    progress: Advance = lambda done: None,
 ) -> xr.DataTree:
     """Estimate the share of people who call an item of each system positive, or the share of items that are.
 
@@ -111,6 +112,8 @@ def corrected_rate(
         Draws per chain and number of chains.
     random_seed
         Same seed, same draws.
+    progress
+        Called with the number of new draws of the regression: chains x draws or more with the judges, then without.
 
     Returns
     -------
@@ -159,10 +162,11 @@ def corrected_rate(
     root = seed_sequence(random_seed)
     full, alone, weights = np.random.SeedSequence(root.entropy, spawn_key=root.spawn_key).spawn(3)
     rngs = [np.random.default_rng(s) for s in weights.spawn(2)]
-    fit = _fit(panel, target, chosen, full, shape)
+    fit = _fit(panel, target, chosen, full, shape, progress)
     averages = _averages(panel, fit, rngs[0])
     bare = replace(panel, judges=panel.judges[:0], verdict=panel.verdict[:, :0])
-    averages["rate_people_alone"] = _averages(bare, _fit(bare, target, chosen, alone, shape), rngs[1])["rate"]
+    without = _fit(bare, target, chosen, alone, shape, progress)
+    averages["rate_people_alone"] = _averages(bare, without, rngs[1])["rate"]
     slopes = {"intercept": fit.coefficient[:, 0], "slope": fit.coefficient[:, 1 : 1 + panel.judges.size]}
     dims = {"slope": ("judge",)} | dict.fromkeys(averages, ("system", "judge"))
     posterior = {
@@ -207,11 +211,14 @@ def _fit(
     prior: CorrectedRatePrior,
     seed: np.random.SeedSequence,
     shape: tuple[int, int],
+    progress: Advance,
 ) -> Fit:
     """Draw the coefficients of the regression, and people's parameters."""
     data, rng = regression(panel, prior), np.random.default_rng(seed)
     votes = Votes(panel, data, target, prior)
-    points = chains_of(votes.density, modes(votes, rng), shape[1], shape[0], rng).reshape(-1, votes.size)
+    points = chains_of(votes.density, modes(votes, rng), shape[1], shape[0], rng, progress).reshape(
+        -1, votes.size
+    )
     return Fit(data.columns, votes.coefficients(points), dict(zip(votes.names, votes.people(points).T)))
 
 

@@ -92,7 +92,8 @@ def test_same_seed_same_draws_in_any_order_of_rows():
     shuffled = Labels.from_long(table.sample(frac=1, random_state=1), labels=[0, 1])
     by = {"length": {i: "long" if i % 4 else "short" for i in systems}}
     how = {"by": by, "random_seed": 5, **FEW, "draws": 10}
-    first = corrected_rate(verdicts, people, system=systems, **how)
+    first = corrected_rate(verdicts, people, system=systems, **how, progress=(done := []).append)
+    assert sum(done) == 2 * 48  # all walkers draw once, with the judges and without
     second = corrected_rate(shuffled, people, system=dict(reversed(systems.items())), **how)
     np.testing.assert_array_equal(first["posterior"]["rate"], second["posterior"]["rate"])
 

@@ -93,6 +93,8 @@ class GroupVotes:
                 if sweep > WARM_UP and (sweep - WARM_UP) % THIN == 0:
                     labels = (of.astype(np.int16) for of in (chains.typical, chains.own))
                     kept.append((chains.log_shape, chains.share.copy(), *labels))
+                    if request.progress is not None:
+                        request.progress(n_chains)
             self.sampled.append(States(self, shared, *(np.stack(one, axis=1) for one in zip(*kept))))
         return self.sampled[0]
 

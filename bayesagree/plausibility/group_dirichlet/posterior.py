@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
@@ -151,6 +152,7 @@ def group_dirichlet(
     chains: int = 4,
     random_seed: Seed = None,
     top_labels: int | None = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Infer the plausibilities of each item as each group of annotators sees them, pooled as far as groups agree.
 
@@ -174,6 +176,8 @@ def group_dirichlet(
         Same seed, same draws, on any number of threads.
     top_labels
         Keep only the L best labels of each draw instead of all plausibilities.
+    progress
+        Called with the number of chains after every kept state of theirs, then with that of items of each block.
 
     Returns
     -------
@@ -220,5 +224,5 @@ def group_dirichlet(
     {'chain': 4, 'draw': 200, 'item': 30, 'group': 2, 'category': 2}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, top_labels)
+    request = Request(draws, chains, random_seed, top_labels, progress=progress)
     return GroupDirichlet(groups, prior).draw(labels, request)

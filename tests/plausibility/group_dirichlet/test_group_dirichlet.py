@@ -73,7 +73,9 @@ def test_streams_have_the_draws_that_are_kept(monkeypatch):
         streamed = np.concatenate([block.plausibility for block in blocks])
         wanted = kept.sel(group=name).transpose("item", "chain", "draw", "category").values.reshape(streamed.shape)
         np.testing.assert_array_equal(streamed, wanted)
-    best = group_dirichlet(labels, groups=members, draws=5, chains=4, random_seed=3, top_labels=1)
+    how, done = {"draws": 5, "chains": 4, "random_seed": 3, "top_labels": 1}, []
+    best = group_dirichlet(labels, groups=members, **how, progress=done.append)
+    assert sum(done) == 4 * 5 + 70
     np.testing.assert_array_equal(best["posterior"]["top_label"].values[..., 0], kept.values.argmax(axis=-1))
 
 
