@@ -101,8 +101,9 @@ def _races(rankings: Rankings, item: int) -> tuple[NDArray[np.int64], NDArray[np
         entries = slice(rankings.start[r], rankings.start[r + 1])
         ranks[place] = rankings.block[entries].max() + 1
         ranks[place, rankings.label_index[entries]] = rankings.block[entries]
-        if rankings.offered is not None:
-            offered[place] = np.isin(np.arange(ranks.shape[1]), rankings.offered[int(r)])
+        if (sets := rankings.offered) is not None:
+            shown = sets.label_index[sets.start[r] : sets.start[r + 1]]
+            offered[place] = np.isin(np.arange(ranks.shape[1]), shown)
     return ranks, offered
 
 

@@ -1,11 +1,13 @@
 """From columns of any data frame, or cells of a matrix, to integer codes and names."""
 
 from collections.abc import Callable, Hashable, Sequence
+from numbers import Number
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import infer_dtype, is_numeric_dtype
 
 from bayesagree._types import Codes, Floats
 from bayesagree.annotations._words import guessed_columns
@@ -58,14 +60,12 @@ def _pandas_column(series: Any) -> Any:
 def column(table: pd.DataFrame, name: str, role: str) -> Any:
     """Column of a table; where it is missing, the error says which columns exist and how to map them."""
     if name not in table.columns:
-        nobody = (
-            f"; {say('annotator', None)} counts labels whose annotators are unknown"
-            if role == "annotator"
-            else ""
-        )
+        way_out = say(role)
+        if role == "annotator":
+            way_out += f"; {say(role, None)} counts labels whose annotators are unknown"
         raise InputError(
             f"no column {name!r} for the {role}; the table has {shorten(table.columns, 20)}: name the right one with "
-            f"{say(role)}{nobody}"
+            f"{way_out}"
         )
     return table[name]
 
@@ -88,34 +88,23 @@ def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
     return numbers
 
 
-def declared(given: Any) -> tuple[list[Any] | None, bool | None]:
-    """Categories that a categorical column, or all columns of a frame, declare, and whether in order."""
-    kinds = {*given.dtypes} if isinstance(given, pd.DataFrame) else {getattr(given, "dtype", None)}
-    kind = kinds.pop()
-    if kinds or not isinstance(kind, pd.CategoricalDtype):
-        return None, None
-    return list(kind.categories), kind.ordered or None
-
-
-def values_of(series: pd.Series) -> Any:
+def values_of(series: Any) -> Any:
     """Column as `encode` reads it: numbers as they are, text as pandas has it, the rest as objects."""
     if isinstance(series.dtype, pd.StringDtype):
         return series.array
-    return series.to_numpy() if pd.api.types.is_numeric_dtype(series.dtype) else objects(series.tolist())
+    return series.to_numpy() if is_numeric_dtype(series.dtype) else objects(series.tolist())
 
 
 def objects(values: Sequence[Any]) -> NDArray[Any]:
     """One-dimensional array of objects, whatever the values are."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return np.fromiter(values, object, len(values))
 
 
 def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
     """Names of one axis as an array of one kind, without repeats."""
     given = objects(list(names))  # type: ignore[arg-type]
     refuse(pd.isna(given), lambda at: f"{role} names hold a missing one at position {at}; name every one")
-    array = _one_kind(given, _kinds(given), role)
+    array = _one_kind(given, infer_dtype(given), role)
     refuse(
         pd.Index(array).duplicated(),
         lambda at: f"{role} {as_python(array[at])!r} is listed twice; every {role} has one name",
@@ -146,12 +135,9 @@ def encode(
         raise InputError(f"{place(row)}: {values[row]!r} is not a {role} name; use text or numbers") from None
     distinct = np.asarray(distinct)
     # True equals 1, so only the values themselves tell whether a column of objects mixes the two.
-    kinds = _kinds(values if isinstance(values, np.ndarray) else distinct)
-    found = _one_kind(distinct, kinds, role)
+    found = _one_kind(distinct, infer_dtype(values if isinstance(values, np.ndarray) else distinct), role)
     if known is None:
-        order = np.argsort(found, kind="stable")
-        target, known = np.empty(found.size, np.int64), found[order]
-        target[order] = np.arange(found.size)
+        known, target = np.unique(found, return_inverse=True)
     else:
         target = pd.Index(known).get_indexer(pd.Index(found))
         refuse(
@@ -164,27 +150,16 @@ def encode(
     return np.append(target, -1).astype(np.int32)[codes], known
 
 
-def _kinds(values: NDArray[Any]) -> set[str]:
-    """Kinds of names among the values that are not missing: truth value, number, text."""
-    types = {values.dtype.type}
-    if values.dtype == object:
-        types = set(map(type, values[pd.notna(values)]))
-    return {_kind(t) for t in types}
+def _one_kind(values: NDArray[Any], kind: str, role: str) -> NDArray[Any]:
+    """Names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats).
 
-
-def _kind(kind: type) -> str:
-    if issubclass(kind, bool | np.bool_):
-        return "truth value"
-    return "number" if issubclass(kind, int | float | np.integer | np.floating) else "text"
-
-
-def _one_kind(values: NDArray[Any], kinds: set[str], role: str) -> NDArray[Any]:
-    """Names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats)."""
-    if len(kinds) > 1:
-        raise InputError(f"{role} names mix {' and '.join(sorted(kinds))} ({shorten(values)}); use one kind")
-    if kinds == {"truth value"}:
+    `kind` is what pandas calls the values: dates and other objects are text, unless numbers stand among them.
+    """
+    if kind in ("mixed", "mixed-integer") and any(isinstance(v, Number | np.bool_) for v in values):
+        raise InputError(f"{role} names mix numbers and other kinds ({shorten(values)}); use one kind")
+    if kind == "boolean":
         return values.astype(bool)
-    if kinds != {"number"}:
+    if kind not in ("integer", "floating", "mixed-integer-float"):
         texts = [str(v) for v in values.tolist()]
         _require_text(values, texts, role)
         return np.asarray(texts, dtype=np.str_ if values.size else "<U1")
@@ -217,30 +192,23 @@ def coded(table: pd.DataFrame, name: str | None, role: str) -> tuple[Codes, NDAr
 
 
 def coded_labels(
-    values: Any,
-    given: Any,
-    labels: Sequence[Any] | None,
-    ordered: bool | None = None,
-    place: Place = "row {}".format,
+    given: Any, labels: Any, ordered: bool | None = None, cells: Any = None, place: Place = "row {}".format
 ) -> tuple[Codes, NDArray[Any], bool | None]:
-    """Codes and names of labels, those listed, declared by what is given, or the values sorted; whether in order."""
+    """Codes and names of labels, those listed, declared by what is given, or the values sorted; whether in order.
+
+    `given` is a column; or what holds the `cells` of a matrix.
+    """
     if labels is None:
-        labels, stated = declared(given)
-        ordered = stated if ordered is None else ordered
-    codes, known = encode(values, "label", labels, place)
+        kinds = {*given.dtypes} if isinstance(given, pd.DataFrame) else {getattr(given, "dtype", None)}
+        kind = kinds.pop()
+        if not kinds and isinstance(kind, pd.CategoricalDtype):
+            labels, ordered = list(kind.categories), (kind.ordered or None) if ordered is None else ordered
+    codes, known = encode(values_of(given) if cells is None else cells, "label", labels, place)
     if ordered and labels is None and known.dtype.kind not in "iufb":
         raise InputError(
             f"ordered=True: the order of the labels {shorten(known)} is not known; pass labels=[...], lowest first"
         )
     return codes, known, ordered
-
-
-def label_column(
-    table: pd.DataFrame, label: str, labels: Sequence[Any] | None, ordered: bool | None = None
-) -> tuple[Codes, NDArray[Any], bool | None]:
-    """Codes and names of the labels in a column, and whether these are ordered."""
-    series = column(table, label, "label")
-    return coded_labels(values_of(series), series, labels, ordered)
 
 
 def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "") -> NDArray[Any]:

@@ -28,14 +28,7 @@ class Output(NamedTuple):
     columns: NDArray[Any]
 
     @classmethod
-    def of(
-        cls,
-        given: Any,
-        items: Sequence[Any] | None,
-        labels: Sequence[Any] | None,
-        model: Any,
-        role: str = "label",
-    ) -> Self:
+    def of(cls, given: Any, items: Any, labels: Any, model: Any, role: str = "label") -> Self:
         """Read a vector, a matrix, a series or a data frame; `items` and `labels` name what has no names."""
         if isinstance(given, pd.Series):
             given, labels = given.to_frame(), None
@@ -53,21 +46,6 @@ class Output(NamedTuple):
         place = cell_place(model=objects([model]), item=self.items, **columns)
         cells = float_values(self.cells.ravel(), place, role)
         return self._replace(cells=cells.reshape(self.cells.shape))
-
-    def of_two(self, labels: Sequence[Any] | None, model: Any) -> Self:
-        """Return both columns of scores that are one probability of the positive label for each item."""
-        names = [0, 1] if labels is None else list(labels)
-        if len(names) != 2:
-            raise InputError(
-                f"model {model!r}: one score per item is that of the positive of two labels, not {len(names)}"
-            )
-        if ((self.cells < 0) | (self.cells > 1)).any():
-            raise InputError(
-                f"model {model!r}: a single score per item is the probability of the positive label, between 0 and 1; "
-                "give other scores as one column for each label"
-            )
-        both = np.concatenate([1 - self.cells, self.cells], axis=1)
-        return self._replace(cells=both, columns=names_array(names, "label"))
 
 
 def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
@@ -89,7 +67,22 @@ def stacked(models: NDArray[Any], outputs: Sequence[Output], *roles: str) -> NDA
     return np.stack(found)
 
 
-def numbers_of(model: Any, given: Any, items: Sequence[Any] | None) -> tuple[Output, Floats]:
+def scores_of(model: Any, given: Any, items: Any, labels: Any) -> Output:
+    """Read scores of one model: one column for each label, or one probability of the positive of two labels."""
+    output = Output.of(given, items, labels, model).numbers(model, "score")
+    if np.ndim(given) != 1:
+        return output
+    names, positive = [0, 1] if labels is None else list(labels), output.cells
+    if len(names) != 2 or ((positive < 0) | (positive > 1)).any():
+        raise InputError(
+            f"model {model!r}: a single score per item is the probability of the positive label of two, between 0 and "
+            f"1 (there are {len(names)} labels); give other scores as one column for each label"
+        )
+    both = np.concatenate([1 - positive, positive], axis=1)
+    return output._replace(cells=both, columns=names_array(names, "label"))
+
+
+def numbers_of(model: Any, given: Any, items: Any) -> tuple[Output, Floats]:
     """Read numbers of one model: one per item, or samples or quantiles of each as one row, and their levels.
 
     Numbers rise along the levels, which lie between 0 and 1.
@@ -135,9 +128,9 @@ def check_scores(
 
     An item of which a model has no score at all is missing.
     """
-    lacks = np.isnan(scores).all(axis=-1)
+    lacks = np.isnan(scores).all(axis=-1, keepdims=True)
     lacks &= ~lacks.all(axis=1, keepdims=True)  # a model without any score is none
-    bad, place = ~np.isfinite(scores) & ~lacks[:, :, None], cell_place(model=models, item=items, label=labels)
+    bad, place = ~np.isfinite(scores) & ~lacks, cell_place(model=models, item=items, label=labels)
     refuse(
         bad,
         lambda cell: (

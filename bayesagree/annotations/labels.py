@@ -14,8 +14,8 @@ from bayesagree.annotations._columns import (
     Entries,
     cell_place,
     coded_labels,
+    column,
     float_values,
-    label_column,
     matrix_axes,
 )
 from bayesagree.annotations._container import Categorical, Level, Values, are_numbers, rows_of, wide_frame
@@ -100,7 +100,7 @@ class Labels(Categorical, Values):
         [[1, 1], [1, 0]]
         """
         entries, table, label = Entries.of_table(frame, item, annotator, label=label)
-        return cls._of(entries, *label_column(table, label, labels, ordered), duplicates)
+        return cls._of(entries, *coded_labels(column(table, label, "label"), labels, ordered), duplicates)
 
     @classmethod
     def from_matrix(
@@ -129,7 +129,7 @@ class Labels(Categorical, Values):
         [[1, 1], [1, 0]]
         """
         entries, cells = Entries.of_matrix(array, items, annotators)
-        return cls._of(entries, *coded_labels(cells, array, labels, ordered, entries.place))
+        return cls._of(entries, *coded_labels(array, labels, ordered, cells, entries.place))
 
     @classmethod
     def from_counts(

@@ -13,9 +13,10 @@ from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
     cell_place,
     coded,
+    coded_labels,
+    column,
     encode,
     float_column,
-    label_column,
     names_array,
     pandas_frame,
     require_present,
@@ -106,9 +107,7 @@ class Predictions(Categorical, Displayed):
         [[[0]]]
         """
         models, scores = _by_model(scores, name)
-        read = [Output.of(table, items, labels, m).numbers(m, "score") for m, table in scores.items()]
-        given = zip(scores.items(), read)
-        read = [one.of_two(labels, m) if np.ndim(table) == 1 else one for (m, table), one in given]
+        read = [outputs.scores_of(model, given, items, labels) for model, given in scores.items()]
         array, (_, items_, labels_) = outputs.stacked(models, read, "item", "label"), read[0]
         outputs.check_scores(array, models, items_, labels_, probabilities)
         return cls(models, items_, labels_, array, None)
@@ -230,7 +229,7 @@ class Predictions(Categorical, Displayed):
         model_codes, models = coded(table, model, "model")
         runs = None if of_runs is None else Runs.of(models, of_runs)
         item_codes, items = coded(table, item, "item")
-        label_codes, known, _ = label_column(table, label, labels)
+        label_codes, known, _ = coded_labels(column(table, label, "label"), labels)
         if score is None:
             hard = outputs.in_cells((model_codes, item_codes), label_codes, (models, items), -1)
             return cls(models, items, known, None, hard, runs=runs)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,10 @@ from bayesagree.annotations._columns import (
     Entries,
     axis_names,
     changes,
+    coded_labels,
+    column,
     encode,
     float_column,
-    label_column,
     objects,
     require_present,
 )
@@ -25,8 +26,7 @@ from bayesagree.annotations.ratings import Ratings
 from bayesagree.errors import InputError, as_python, place_of, refuse, say, shorten
 
 
-@dataclass(frozen=True, eq=False)
-class ChoiceSets:
+class ChoiceSets(NamedTuple):
     """The labels that each ranking chose from; a label that it was not offered is no loser.
 
     Attributes
@@ -39,16 +39,6 @@ class ChoiceSets:
 
     start: NDArray[np.int64]
     label_index: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, item: NDArray[Any], ranker: NDArray[Any], label: NDArray[Any]) -> Self:
-        """Group the offered labels by (item, ranker), in their order; a label offered twice is offered once."""
-        rows = np.unique(np.stack([item, ranker, label]).astype(np.int64), axis=1)
-        return cls(np.append(np.flatnonzero(changes(*rows[:2])), rows.shape[1]), rows[2].astype(np.int32))
-
-    def __getitem__(self, ranking: int) -> NDArray[np.int32]:
-        """Return the labels that a ranking was offered."""
-        return self.label_index[self.start[ranking] : self.start[ranking + 1]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,7 +167,7 @@ class Rankings(Categorical, Container):
         [0, 0]
         """
         entries, table, label = Entries.of_table(frame, item, annotator, label=label)
-        codes, known, _ = label_column(table, label, labels)
+        codes, known, _ = coded_labels(column(table, label, "label"), labels)
         require_present(codes < 0, "label")
         ranks = float_column(table, rank, "rank")
         refuse(
@@ -201,7 +191,10 @@ class Rankings(Categorical, Container):
                 ~np.isin(of, of[~np.isnan(rank)]),
                 lambda row: f"{entries.place(row)}: a ranking names none of the labels on offer; drop it",
             )
-            on_offer = ChoiceSets.of(entries.item, entries.annotator, label)
+            *whose, shown = np.unique(np.stack([*entries[:2], label]), axis=1)  # also what a ranking names
+            on_offer = ChoiceSets(
+                np.append(np.flatnonzero(changes(*whose)), shown.size), shown.astype(np.int32)
+            )
         rows = np.lexsort((label, rank, entries.annotator, entries.item))
         rows = rows[~np.isnan(rank[rows])]
         item, ranker, label, rank = (a[rows] for a in (*entries[:2], label, rank))

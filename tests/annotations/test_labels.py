@@ -132,7 +132,7 @@ def test_duplicates_by_every_rule() -> None:
         (frame(item=[1, None, 2]), {}, "row 1: the item is missing"),
         (frame(label=[None] * 3), {}, "there is no label: every one is missing"),
         (frame(), {"labels": ["x"]}, "row 1: label 'y' is not one of the 1 known ('x'); add it to labels=[...]"),
-        (frame(label=[1, "a", 2]), {}, "label names mix number and text (1, 'a', 2); use one kind"),
+        (frame(label=[1, "a", 2]), {}, "label names mix numbers and other kinds (1, 'a', 2); use one kind"),
         (frame(annotator=list("aaa")), {}, "item 1, annotator 'a': annotated more than once (1 repeated rows in all)"),
         (pd.DataFrame([[1, 2, 3]], columns=["item", "label", "label"]), {}, "give every column a name of its own"),
     ],
