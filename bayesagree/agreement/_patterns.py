@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
-from bayesagree.inference.multisets import multisets, run_starts, words
+from bayesagree.inference.multisets import words
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,16 @@ def collapse_codes(
     group: NDArray[np.int64] | None = None,
 ) -> RatingCounts:
     """Return the distinct patterns of coded annotations, sorted by item."""
-    start = run_starts(item)
-    rated = item[start[:-1]]
+    rated, first_row = np.unique(item, return_index=True)
     group = np.zeros(rated.size, np.int64) if group is None else group[rated]
-    found = multisets(start, codes, words(-1 - group))
-    order = np.argsort(found.key)  # by key: the order of the items must not change any result
-    first, number = found.first[order], np.argsort(order)[found.number]
+    # Sorted by the sum of words: the order of the items must not change any result.
+    key = words(-1 - group) + np.add.reduceat(words(codes.astype(np.int64)), first_row)
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
     pattern_of_item = np.full(n_items, -1, np.int64)
     pattern_of_item[rated] = number
     shape = rated.size, values.size
-    counts = sp.sparse.csr_array((np.ones(codes.size), codes, start), shape=shape)[first]
+    counts = sp.sparse.csr_array((np.ones(codes.size), codes, np.append(first_row, item.size)), shape=shape)[
+        first
+    ]
     counts.sum_duplicates()
     return RatingCounts(values, counts, np.bincount(number).astype(float), pattern_of_item, group[first])

@@ -20,7 +20,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.hamiltonian import Chain
+from bayesagree.inference.hamiltonian import walk
 from bayesagree.inference.streams import Seed, item_blocks, seed_sequence
 
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
@@ -30,7 +30,6 @@ ATTENUATION = 1.7**2
 ABILITY, ABILITY_SD, PREVALENCE = 1.5, 1.0, 3.0
 # Scale of the half-normal prior of s: at 1 four systems, whose labels say little of s, keep intervals too narrow.
 SPREAD = 2.0
-WARM_UP = 100
 # Walkers that make a chain one after the other; numbers of joint probabilities held at once.
 WALKERS, AT_ONCE = 4, 2**20
 # Bound of log s, far outside the posterior: a trajectory that leaves it is rejected.
@@ -115,9 +114,7 @@ class SharedDifficulty:
         """Return parameters (sample, parameter), chain after chain."""
         centre, units = self.mode()
         point = centre + 0.3 * rng.standard_normal((chains * WALKERS, centre.size)) @ units.T
-        chain = Chain(self, point, units, rng, shortest=0.5, longest=2.5)
-        chain.adapt(WARM_UP)
-        points = chain.run(-(-draws // WALKERS)).swapaxes(0, 1)
+        points = walk(self, point, units, -(-draws // WALKERS), rng)
         return points.reshape(chains, -1, centre.size)[:, :draws].reshape(-1, centre.size)
 
     def truths(self, points: Floats, rng: Rng) -> NDArray[np.int16]:

@@ -12,9 +12,9 @@ from bayesagree._types import Floats
 from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import warn_not_converged
-from bayesagree.inference.item_weights import ItemGroups
 from bayesagree.inference.posterior import Truths
 from bayesagree.metrics._scorer import BlockSums, ItemSums, Scorer, by_slice
+from bayesagree.metrics.item_weights import ItemGroups
 from bayesagree.metrics.posterior_scores import warn_undefined
 
 # Of the variance of a score whose items are a sample.

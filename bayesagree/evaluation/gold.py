@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.inference.item_weights import ItemGroups
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
+from bayesagree.metrics.item_weights import ItemGroups
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 
 # Probability, by the votes of items with gold, that a copy of the vote is better than gold: from here on gold and

@@ -25,13 +25,13 @@ from bayesagree.evaluation._batches import over_batches
 from bayesagree.evaluation._results import PARTS, scored
 from bayesagree.evaluation.gold import scored_gold, split_in_two, vote_against_gold
 from bayesagree.inference.convergence import warn_of_numbers
-from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics._checks import check_order, check_truth_is, has_one_label
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR, Scorer, TruthIs
+from bayesagree.metrics.item_weights import ItemGroups, ItemWeights
 from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics

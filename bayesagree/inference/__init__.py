@@ -5,12 +5,11 @@
 - `posterior`: what a specification of a posterior offers, and one route for the draws of independent items.
 - `rating_posterior`: the same for ratings, whose truth is a number; `trace`: a posterior whose draws exist.
 - `pseudo_label`: the mass of labels that nobody named, spread over them again.
-- `item_weights`: groups of items, and weights of a Bayesian bootstrap of them.
 - `group_scores`: scores against the truth of each group of annotators.
 - `results`: every posterior as an `xarray.DataTree`; `convergence`: rank-normalised split R-hat and bulk ESS.
 - `nuts`, `open_model`, `kernel_ops`, `random_draws`, `predictive`: PyMC models, opened, sampled and replicated.
 - `slices`, `hamiltonian`: chains of parameters.
 - `kernel_draws`, `dirichlet_argmax`: numerical functions.
-- `intervals`, `multisets`: highest density intervals, equal items.
+- `intervals`, `multisets`: highest density intervals, words that sums know multisets by.
 - `tiers`: places and tiers that hold for all models together.
 """

@@ -14,90 +14,52 @@ from bayesagree._types import Floats, Rng
 from bayesagree.inference.slices import UNIT_DRAWS, refitted
 
 FIRST_STEP = 0.3
-# Acceptance that costs the fewest gradients for an independent draw is .65 for normal targets and higher for skewed.
-ACCEPTANCE = 0.8
-# Log densities at points (..., parameter) and the gradients there; minus infinity rejects a trajectory.
+# Trajectories before each of the two refits of the units and after the last; their lengths, around a quarter of the
+# circle that they are under a normal density; acceptance.
+WARM_UP, LENGTHS, ACCEPTANCE = (8, 8, 4), (1.2, 2.8), 0.85
+# Log densities of points (walker, parameter) and the gradients there; minus infinity rejects a trajectory.
 Density = Callable[[Floats], tuple[Any, Floats]]
-# Of `walk`: trajectories before each of the two refits of the units and after the last; their lengths, around a quarter
-# of the circle that they are under a normal density; acceptance.
-WARM_UP, LENGTHS, WALK_ACCEPTANCE = (8, 8, 4), (1.2, 2.8), 0.85
-
-
-class Chain:
-    """Markov chains from a point, (..., parameter): walkers that move at once, with the same step and lengths.
-
-    `units` (parameter, direction) are directions of about one standard deviation each.
-
-    Trajectories are between `shortest` and `longest` of these units long.
-    """
-
-    def __init__(
-        self,
-        density: Density,
-        point: Floats,
-        units: Floats,
-        rng: Rng,
-        *,
-        shortest: float,
-        longest: float,
-    ) -> None:
-        self.density, self.rng, self.units, self.log_step = density, rng, units, math.log(FIRST_STEP)
-        self.shortest, self.longest = shortest, longest
-        self.point, (self.height, self.slope) = point, density(point)
-
-    @property
-    def step(self) -> float:
-        """Length of a step."""
-        return math.exp(self.log_step)
-
-    def adapt(self, trajectories: int, acceptance: float = ACCEPTANCE) -> Floats:
-        """Follow trajectories whose acceptance sets the step; return their ends, shape (trajectory, ..., parameter)."""
-        ends = np.empty((trajectories, *self.point.shape))
-        for t in range(trajectories):
-            # Robbins and Monro (1951), from large corrections to small ones.
-            self.log_step += (self.move() - acceptance) / math.sqrt(t + 4.0)
-            ends[t] = self.point
-        return ends
-
-    def run(self, draws: int) -> Floats:
-        """Return draws, each the end of a trajectory, shape (draw, ..., parameter)."""
-        kept = np.empty((draws, *self.point.shape))
-        for d in range(draws):
-            self.move()
-            kept[d] = self.point
-        return kept
-
-    def move(self) -> float:
-        """Follow one trajectory and return its probability to be accepted, of walkers the mean."""
-        momentum = self.rng.standard_normal(self.point.shape)
-        energy = self.height - 0.5 * np.square(momentum).sum(axis=-1)
-        length = self.rng.uniform(self.shortest, self.longest)
-        n_steps = math.ceil(length / self.step)
-        step, point, height, slope = length / n_steps, self.point, self.height, self.slope
-        for s in range(n_steps):
-            momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ self.units)
-            point = point + step * momentum @ self.units.T
-            height, slope = self.density(point)
-            if np.max(height) == -math.inf:
-                break
-        momentum = momentum + 0.5 * step * (slope @ self.units)
-        change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
-        accepted = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
-        taken = self.rng.random(accepted.shape) < accepted
-        self.height, one = np.where(taken, height, self.height), taken[..., None]
-        self.point, self.slope = np.where(one, point, self.point), np.where(one, slope, self.slope)
-        return float(accepted.mean())
+# Points, with their log densities and gradients.
+Place = tuple[Floats, Any, Floats]
 
 
 def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng) -> Floats:
     """Draw points, shape (walker, draw, parameter), by walkers that begin at `start`, shape (walker, parameter).
 
-    Their `units` are refitted to all of them twice while they warm up.
+    They move at once, with the same step and lengths. `units` (parameter, direction) are directions of about one
+    standard deviation each, and refitted to all walkers twice while they warm up.
     """
-    chain = Chain(density, start, units, rng, shortest=LENGTHS[0], longest=LENGTHS[1])
-    past = np.empty((0, *start.shape))
+    here, log_step, past = (start, *density(start)), math.log(FIRST_STEP), []
     for number in WARM_UP:
-        if len(past):
-            chain.units = refitted(chain.units, past[len(past) // 3 :].reshape(-1, start.shape[1]), UNIT_DRAWS)
-        past = np.concatenate([past, chain.adapt(number, WALK_ACCEPTANCE)])
-    return chain.run(draws).swapaxes(0, 1)
+        if past:
+            units = refitted(units, np.concatenate(past[len(past) // 3 :]), UNIT_DRAWS)
+        for t in range(number):
+            here, accepted = _move(density, here, units, math.exp(log_step), rng)
+            # Robbins and Monro (1951), from large corrections to small ones.
+            log_step += (accepted - ACCEPTANCE) / math.sqrt(t + 4.0)
+            past.append(here[0])
+    kept = np.empty((len(start), draws, start.shape[1]))
+    for d in range(draws):
+        here, _ = _move(density, here, units, math.exp(log_step), rng)
+        kept[:, d] = here[0]
+    return kept
+
+
+def _move(density: Density, here: Place, units: Floats, step: float, rng: Rng) -> tuple[Place, float]:
+    """Follow a trajectory of each walker; return where they are then, and the mean probability of acceptance."""
+    (point, height, slope), momentum = here, rng.standard_normal(here[0].shape)
+    energy, length = height - 0.5 * np.square(momentum).sum(axis=-1), rng.uniform(*LENGTHS)
+    n_steps = math.ceil(length / step)
+    step = length / n_steps
+    for s in range(n_steps):
+        momentum = momentum + (0.5 if s == 0 else 1.0) * step * (slope @ units)
+        point = point + step * momentum @ units.T
+        height, slope = density(point)
+        if np.max(height) == -math.inf:
+            break
+    momentum = momentum + 0.5 * step * (slope @ units)
+    change = height - 0.5 * np.square(momentum).sum(axis=-1) - energy
+    chance = np.where(np.isfinite(change), np.exp(np.minimum(change, 0.0)), 0.0)
+    taken = rng.random(chance.shape) < chance
+    kept = [np.where(taken, new.T, old.T).T for new, old in zip((point, height, slope), here)]
+    return (kept[0], kept[1], kept[2]), float(chance.mean())

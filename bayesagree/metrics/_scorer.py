@@ -17,11 +17,11 @@ from bayesagree._types import Advance, Floats, Places
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
-from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import BLOCK, block_generator
 from bayesagree.metrics._checks import check_predictions, has_one_label
+from bayesagree.metrics.item_weights import ItemGroups, ItemWeights
 from bayesagree.metrics.records import Mean, Weightings, Whole
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.values import Drawn, Given

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Places
-from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.metrics.concordant_pairs import ScoreOrder
+from bayesagree.metrics.item_weights import ItemWeights
 from bayesagree.metrics.values import Given, correlation
 
 

@@ -18,12 +18,12 @@ from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import require, warn
 from bayesagree.inference.group_scores import each_group
-from bayesagree.inference.item_weights import ItemGroups, ItemWeights
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.inference.top_labels import Truth, number_draws, of_items, states_order, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._checks import check_order, check_truth_is
 from bayesagree.metrics._scorer import ItemSums, Scorer, TruthIs, by_slice
+from bayesagree.metrics.item_weights import ItemGroups, ItemWeights
 from bayesagree.metrics.records import Mean
 from bayesagree.metrics.registry import AnyMetric, Metric
 from bayesagree.plausibility.votes import one_label_each

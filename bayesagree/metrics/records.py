@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Advance, Floats, Places
 from bayesagree.errors import InputError, one_of
-from bayesagree.inference.item_weights import ItemWeights
 from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
+from bayesagree.metrics.item_weights import ItemWeights
 from bayesagree.metrics.values import Drawn, Given
 
 Needs = Literal["labels", "scores", "probabilities", "numbers"]

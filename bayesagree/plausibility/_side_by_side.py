@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import log_dirichlets
-from bayesagree.inference.multisets import distinct
 
 # Least logarithm of a mean that is drawn.
 LEAST = -300.0
@@ -39,11 +38,10 @@ class Counts(NamedTuple):
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
         n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]
-        known, place = distinct(at, places)
-        number = np.bincount(place * most + n - 1, minlength=known.size * most).reshape(known.size, most)
+        number = np.bincount(at * most + n - 1, minlength=places * most).reshape(places, most)
         above = np.cumsum(number[:, ::-1], axis=1)[:, ::-1]
         row, r = np.nonzero(above)
-        return cls(known[row], r, above[row, r])
+        return cls(row, r, above[row, r])
 
     @classmethod
     def by_chain(cls, n: NDArray[Any]) -> "Counts":

@@ -11,7 +11,6 @@ import xarray as xr
 
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
-from bayesagree.inference.multisets import run_starts
 from bayesagree.inference.predictive import (
     Draws,
     Observed,
@@ -103,17 +102,17 @@ def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settin
             "all annotations; fit 'full' or 'hierarchical'"
         )
     parameters = draws_of(posterior, "prevalence", "confusion")
-    start = run_starts(labels.item_index)
+    item, start = np.unique(labels.item_index, return_index=True)
     samples = len(parameters["prevalence"])
-    out = np.empty((samples, start.size - 1))
+    out = np.empty((samples, item.size))
     size = max(1, CELLS // (labels.item_index.size * labels.categories.size))
     for cut in range(0, samples, size):
         prevalence, confusion = (values[cut : cut + size].astype(np.float64) for values in parameters.values())
         # (annotation, sample, category)
         chance = np.maximum(confusion[:, labels.annotator_index, :, labels.label_index], 1e-300)
-        joint = np.add.reduceat(np.log(chance), start[:-1]) + np.log(prevalence)
+        joint = np.add.reduceat(np.log(chance), start) + np.log(prevalence)
         out[cut : cut + size] = np.asarray(sp.special.logsumexp(joint, axis=2)).T
-    return Pointwise(labels.items[labels.item_index[start[:-1]]], out)
+    return Pointwise(labels.items[item], out)
 
 
 PREDICTIVE = PredictiveRecord(sampling_model, _observed, _variables, _item_log_likelihood, _log_prior)
