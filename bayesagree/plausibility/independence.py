@@ -9,8 +9,8 @@ The second test: predictions that are independent of the votes cannot come close
 pairs of votes estimate without bias (`_closeness`). The third: a model that equals one annotator far more than any
 other annotator does is that annotator (`_named`).
 
-What the data can show is measured on them: `seen` is the z of planted models, a vote among the votes and a copy of the
-most frequent one with `REPLACED` at random. Where these stay below `SURE`, or z lies between 2 and 4, the data cannot
+What the data can show is measured on them: `seen` is the z of a planted model, a copy of the most frequent vote with
+`REPLACED` at random. Where it stays below `SURE`, or z lies between 2 and 4, the data cannot
 tell. Where the votes for one label are no mixture of binomials themselves (annotators of fixed, different habits; votes
 that were collected until they agreed), hits prove nothing either.
 
@@ -65,7 +65,7 @@ class Independence:
 
     `z` and `closeness` (model,) as in the module, NaN where there is too little; `annotator`: whom a model equals, or
     None; `uneven` (model,): whether a few annotators of everything hit so differently that z means nothing; `seen`:
-    smallest z of a planted model; `votes_z`: largest z of the votes themselves.
+    z of a planted model; `votes_z`: largest z of the votes themselves.
     """
 
     models: NDArray[Any]
@@ -250,8 +250,8 @@ class _Votes(NamedTuple):
         """Number of votes of each item, of those that hit."""
         return np.bincount(self.item, self.times * hit, self.n_items).astype(np.int64)
 
-    def planted(self) -> list[_Hits]:
-        """Return the hits of two planted models: a vote of each item, and its most frequent code, partly replaced."""
+    def planted(self) -> _Hits:
+        """Return the hits of a planted model: the most frequent code of each item, partly replaced."""
         table = sp.sparse.csr_array((self.times, (self.item, self.code)), (self.n_items, self.n_codes)).tocoo()
         n, item, number = self.sum(), table.row, table.data.astype(np.int64)
         most = table.max(axis=1).toarray().ravel().astype(np.int64)
@@ -259,8 +259,7 @@ class _Votes(NamedTuple):
         missed = 1 - np.bincount(item, minlength=n.size) / self.n_codes
         weight = np.repeat([1 - REPLACED, REPLACED / self.n_codes], [n.size, item.size])
         copied = np.concatenate([n, n[item], n]), np.concatenate([most, number, np.zeros_like(n)])
-        voter = _Hits(n[item], number, number / n[item])
-        return [voter, _Hits(*copied, np.concatenate([weight, REPLACED * missed]))]
+        return _Hits(*copied, np.concatenate([weight, REPLACED * missed]))
 
     def own(self) -> list[_Hits]:
         """Return the votes for one label, of the most frequent labels."""
@@ -287,14 +286,13 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
         who = _named(votes, looks[0] & given[votes.item], n)
         uneven.append(any(_uneven(votes, hit) for hit in looks))
         annotator.append(None if who is None else annotations.annotators[who])
-    planted, own = votes.planted(), votes.own()
-    of_models, of_planted, of_own = np.split(
-        _z([*cases, *planted, *own]), np.cumsum([len(cases), len(planted)])
+    of_models, seen, of_own = np.split(
+        _z([*cases, votes.planted(), *votes.own()]), [len(cases), len(cases) + 1]
     )
     z = np.full(predictions.models.size, np.nan)
     np.fmax.at(z, model, of_models)
-    close, seen = _closeness(annotations, predictions, votes, n)
-    seen, votes_z = float(np.fmin(seen, np.min(of_planted))), float(np.fmax.reduce(of_own))
+    close, half = _closeness(annotations, predictions, votes, n)
+    seen, votes_z = float(np.fmin(seen[0], half)), float(np.fmax.reduce(of_own))
     return Independence(predictions.models, z, close, annotator, np.array(uneven), seen, votes_z)
 
 
