@@ -7,7 +7,6 @@ command starts ends in one line. A new command is a module with a function of it
 import os
 import sys
 import warnings
-from collections.abc import Callable
 from typing import NoReturn
 
 from bayesagree.errors import ConvergenceError, InputError, SizeError, of_commands
@@ -34,20 +33,10 @@ COMMANDS = {
 
 
 def main() -> None:
-    """Run the command that the words after `bayesagree` name."""
-    answered(_app)
+    """Run the command that the words after `bayesagree` name.
 
-
-def _app() -> None:
-    from bayesagree.cli._commands import app
-
-    app(prog_name="bayesagree")
-
-
-def answered(program: Callable[[], object]) -> None:
-    """Run a program; input that breaks a rule ends with its message on stderr and exit code 2.
-
-    A warning is a sentence on stderr, once: its line of code is no place that the user knows.
+    Input that breaks a rule ends with its message on stderr and exit code 2. A warning is a sentence on stderr, once:
+    its line of code is no place that the user knows.
     """
     if sys.stdout is None:
         _stop("stdout is closed; send the answer to a file, or to /dev/null")
@@ -64,7 +53,9 @@ def answered(program: Callable[[], object]) -> None:
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = show
             try:
-                program()
+                from bayesagree.cli._commands import app
+
+                app(prog_name="bayesagree")
             finally:
                 sys.stdout.flush()
     except (InputError, SizeError, ConvergenceError, FileNotFoundError) as error:

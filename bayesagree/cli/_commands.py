@@ -31,11 +31,8 @@ class LazyGroup(TyperGroup):
             args = ["contents", *args]
         name, command, rest = super().resolve_command(ctx, args)
         options = [word.partition("=")[0] for word in rest if word.startswith("--")]
-        for option in options:
-            if options.count(option) > 1:
-                raise InputError(
-                    f"{option} is given twice, and the second would replace the first; give it once"
-                )
+        if twice := [option for option in options if options.count(option) > 1]:
+            raise InputError(f"{twice[0]} is given twice, and the second would replace the first; give it once")
         return name, command and load(str(name)), rest
 
 
@@ -50,22 +47,23 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
     The kind of its answer decides what --output keeps. A command that writes a file has --force, without which a file
     that is there stays.
     """
+    whole, bundles = signature(function, eval_str=True), dict[str, Any]()
     parameters: list[Parameter] = []
-    bundles: dict[str, Any] = {}
-    whole = signature(function, eval_str=True)
     for parameter in whole.parameters.values():
         own, bundle = [parameter], parameter.annotation
         if isinstance(bundle, type) and is_dataclass(bundle):
-            bundles[parameter.name], own = bundle, list(signature(bundle, eval_str=True).parameters.values())
-        parameters += [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own]
-    added: dict[str, tuple[Any, Any]] = {"json": (False, Json)}
+            bundles[parameter.name], own = bundle, [*signature(bundle, eval_str=True).parameters.values()]
+        parameters += own
+
+    def add(name: str, default: Any, annotation: Any) -> None:
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+
     kept = {TableAnswer: TableFile, ResultAnswer: ResultFile}.get(whole.return_annotation)
+    add("json", False, Json)
     if kept is not None:
-        added["output"] = (None, kept)
-    if kept is not None or "output" in [parameter.name for parameter in parameters]:
-        added["force"] = (False, Force)
-    for key, (default, annotation) in added.items():
-        parameters.append(Parameter(key, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+        add("output", None, kept)
+    if "output" in [parameter.name for parameter in parameters]:
+        add("force", False, Force)
 
     def command(**given: Any) -> None:
         force, json = given.pop("force", False), given.pop("json")
@@ -89,7 +87,7 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
             raise typer.Exit(answer.code)
 
     command.__doc__ = function.__doc__
-    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    command.__signature__ = Signature([p.replace(kind=Parameter.KEYWORD_ONLY) for p in parameters])  # type: ignore
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     alone = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     alone.command(name)(command)

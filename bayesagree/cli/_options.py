@@ -1,8 +1,9 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.annotations.groups import Groups
-    from bayesagree.io.exports import Export
 
 
 def names(text: str) -> list[str]:
@@ -21,26 +21,12 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def numbers(text: str, option: str = "", *, whole: bool = False) -> list[Any]:
-    """Split a comma-separated list of numbers."""
+def numbers(text: str) -> list[Any]:
+    """Split a comma-separated list of numbers; whole ones are whole."""
     try:
-        return [int(part) if whole else float(part) for part in text.split(",")]
+        return [int(part) if part.strip("- ").isdigit() else float(part) for part in text.split(",")]
     except ValueError:
-        rule = "whole numbers such as 10,100" if whole else "numbers such as 0.1,1,10"
-        raise BadParameter(f"{option} {text!r} is not a list of {rule}".strip()) from None
-
-
-def integers(text: str) -> list[int]:
-    """Split a comma-separated list of whole numbers."""
-    return numbers(text, whole=True)
-
-
-def two(text: str) -> tuple[float, float]:
-    """Read two numbers."""
-    found = numbers(text)
-    if len(found) != 2:
-        raise BadParameter(f"{text!r} must be two numbers, such as 1,5")
-    return found[0], found[1]
+        raise BadParameter(f"{text!r} is not a list of numbers such as 0.1,1,10") from None
 
 
 def label_names(text: str) -> Any:
@@ -56,12 +42,8 @@ TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the tabl
 ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")]
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
-PlausibilityName = Annotated[
-    str | None, Option(help="Posterior of the truth: a name, or the .nc file of a trace.")
-]
-Reliabilities = Annotated[
-    Any, Option(parser=numbers, help="Weight of an annotation, one or several: 0.1,1,10.")
-]
+PlausibilityName = Annotated[str | None, Option(help="Posterior of the truth: a name, or a trace (.nc).")]
+Reliabilities = Annotated[Any, Option(parser=numbers, help="Weights of an annotation, such as 0.1,1,10.")]
 Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
@@ -76,7 +58,8 @@ ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, a
 ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
 Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
 NoAnswers = Annotated[Any, Option("--missing-labels", parser=names, help="Labels for no answer, such as n/a.")]
-Scale = Annotated[Any, Option(parser=two, metavar="LOW,HIGH", help="Lowest and highest rating, such as 1,5.")]
+Scale = Annotated[Any, Option(parser=numbers, metavar="LOW,HIGH", help="Lowest, highest rating, such as 1,5.")]
+ModelColumn = Annotated[str, Option(help="Column of the predictions that names the model.")]
 
 
 @dataclass(frozen=True)
@@ -122,43 +105,32 @@ class Source(Columns):
     no_annotator: Annotated[bool, Option("--no-annotator", help="No column names the annotator.")] = False
     na_values: NoAnswers = None
     merge_similar: Annotated[bool, Option("--merge-similar", help="Ignore case and spaces of labels.")] = False
-    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Labels have an order, or none.")] = (
-        None
-    )
-    # What the reader chose and left out, of the file that was read last.
-    said: ClassVar[list[str]] = []
+    ordered: Annotated[bool | None, Option("--ordered/--unordered", help="Do labels have an order?")] = None
+
+    @cached_property
+    def found(self) -> Any:
+        """All that the file holds, or the data set of the name."""
+        if (self.annotations is None) == (self.data is None):
+            raise InputError("give either a file of annotations or --data NAME, not both and not neither")
+        if self.data is not None:
+            from bayesagree.datasets import load
+
+            return load(self.data)
+        from bayesagree.io.exports import read_export
+
+        given = {one.name: getattr(self, one.name) for one in fields(Source)}
+        file, _, nobody = (given.pop(name) for name in ("annotations", "data", "no_annotator"))
+        how = {name: value for name, value in given.items() if value is not None}
+        return read_export(str(file), **how | ({"annotator": None} if nobody else {}))
 
     def read(self) -> tuple[Any, Any]:
         """Read annotations, and the predictions that come with them, if any do."""
-        if (self.annotations is None) == (self.data is None):
-            raise InputError("give either a file of annotations or --data NAME, not both and not neither")
-        if self.data is None:
-            export = self.export()
-            self.said[:] = export.sentences()
-            for sentence in self.said:
-                echo(f"{self.annotations}: {sentence}", err=True)
-            if export.annotations is None:
-                raise InputError(
-                    f"{str(self.annotations)!r} ({export.format}) holds outputs of models, no annotations"
-                )
-            return export.annotations, export.predictions
-        from bayesagree.datasets import load
-
-        found: Any = load(self.data)
-        if self.ordered is not None and found.annotations.kind == "labels":
-            return replace(found.annotations, ordered=self.ordered), found.predictions
+        found = self.found
+        for sentence in found.sentences() if self.data is None else ():
+            echo(f"{self.annotations}: {sentence}", err=True)
+        if found.annotations is None:
+            raise InputError(f"{self.annotations} ({found.format}) holds outputs of models, no annotations")
         return found.annotations, found.predictions
-
-    def export(self) -> "Export":
-        """Read all that the file holds."""
-        from bayesagree.io.exports import read_export
-
-        if self.annotations is None:
-            raise InputError("name a file: it is read and its contents are shown")
-        given = {one.name: getattr(self, one.name) for one in fields(Source)}
-        ours = ("annotations", "data", "no_annotator")
-        how = {name: value for name, value in given.items() if name not in ours and value is not None}
-        return read_export(str(self.annotations), **how | ({"annotator": None} if self.no_annotator else {}))
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""
@@ -168,11 +140,7 @@ class Source(Columns):
             from bayesagree.io.tables import read_table
 
             return Annotators.from_table(read_table(path), annotator=self.annotator)
-        if self.data is None:
-            return None
-        from bayesagree.datasets import load
-
-        found = load(self.data).extra.get("annotators")
+        found = None if self.data is None else self.found.extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
 
     def gold(self, path: Path | None, annotations: Any, models: Any = None) -> dict[Any, Any] | None:
@@ -193,7 +161,7 @@ class WithPredictions(Source):
     """Annotations and predictions: these come from a file of their own or with the annotations, if at all."""
 
     predictions: Annotated[Path | None, Argument(help="Columns model, item, and label or scores.")] = None
-    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model"
+    model: ModelColumn = "model"
     predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
     predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
 
@@ -219,9 +187,9 @@ class Scoring:
 
     plausibility: PlausibilityName = None
     reliability: Reliabilities = None
-    metrics: Annotated[
-        Any, Option("--metrics", "--metric", parser=names, help="f1_macro,brier or module:function.")
-    ] = None
+    metrics: Annotated[Any, Option("--metrics", "--metric", parser=names, help="f1_macro,module:function.")] = (
+        None
+    )
     items: Items = "fixed"
     missing: Missing = "error"
     gold: GoldFile = None
@@ -247,10 +215,14 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     (key,) = named_columns(table.columns, item=item)
     column = next((name for name in columns if name in table.columns), columns[0])
     if missing := [name for name in (key, column) if name not in table.columns]:
-        raise InputError(
-            f"{str(path)!r} has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}"
-        )
+        there = ", ".join(map(str, table.columns))
+        raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {there}")
     return table.drop_duplicates([key, column]).set_index(key)[column]
+
+
+def one_named(text: str, known: list[Any]) -> Any:
+    """Return what has this name among those that are known, such as a label that is a number, or else the name."""
+    return next((name for name in known if str(name) == text), text)
 
 
 def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "Groups":
@@ -262,21 +234,19 @@ def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "
     return Groups.by_features(annotations, people, names(features))
 
 
-def item_groups(path: Path | None, item: str, columns: dict[str, str | None]) -> dict[str, Any]:
+def item_groups(path: Path | None, item: str, **columns: str | None) -> dict[str, Any]:
     """Read the requested columns of the item features, as series by item."""
     requested = {option: column for option, column in columns.items() if column is not None}
-    if not requested:
-        return {}
-    if path is None:
-        raise InputError(
-            f"--{next(iter(requested))} names a column of the items: give their table, --item-features FILE"
-        )
-    return {option: by_item(path, item, column) for option, column in requested.items()}
+    if path is None and requested:
+        option = next(iter(requested))
+        raise InputError(f"--{option} names a column of the items: give their table, --item-features FILE")
+    return {option: by_item(Path(path or ""), item, column) for option, column in requested.items()}
 
 
 def name_or_trace(plausibility: str | None) -> "str | xr.DataTree":
     """Return the name of a posterior as it is, and the trace that the file of this name keeps."""
     from bayesagree.io.files import read_result
 
-    kept = plausibility is not None and Path(plausibility).suffix == ".nc"
-    return read_result(str(plausibility)) if kept else plausibility or "auto"
+    return (
+        read_result(plausibility) if plausibility and plausibility.endswith(".nc") else plausibility or "auto"
+    )

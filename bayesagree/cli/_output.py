@@ -88,7 +88,8 @@ def show(tables: Sequence[Table], *, as_json: bool, notes: Sequence[str] = ()) -
             {name: value for name, value in row.items() if name not in table.hidden}
             for row in records(table.rows)[: table.most]
         ]
-        _show_table(rows, ("\n" if k else "") + table.title)
+        cut = f" ({len(rows)} of {len(table.rows)})" if len(rows) < len(table.rows) else ""
+        _show_table(rows, ("\n" if k else "") + table.title + cut)
     if notes and shown:
         sys.stdout.write("\n")
     sys.stdout.writelines(f"{note}\n" for note in notes)
@@ -167,14 +168,9 @@ def require(path: Path | None, *, result: bool) -> None:
 
 def keep(kept: Any, path: Path) -> None:
     """Write a table, or a result of draws, in the format of the ending."""
-    if path.suffix == ".nc":
-        from bayesagree.io.files import write_result
+    from bayesagree.io import files, outputs
 
-        write_result(kept, path)
-    else:
-        from bayesagree.io.outputs import write_table
-
-        write_table(kept, path)
+    (files.write_result if path.suffix == ".nc" else outputs.write_table)(kept, path)
 
 
 def stderr() -> "Console":

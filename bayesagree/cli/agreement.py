@@ -37,7 +37,7 @@ def agreement(
     given, _ = source.read()
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen: Any = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))
-    groups = _options.item_groups(item_features, source.item, {"cluster": cluster})
+    groups = _options.item_groups(item_features, source.item, cluster=cluster)
     table: Any = agreement_table(given, level=chosen, by=by, random_seed=seed, **groups)
     about: Any = {"hidden": ("ci_kind", "about")}
     if by is not None:
@@ -52,5 +52,5 @@ def agreement(
     if group is not None:
         people = _options.groups_of(given, source.features(annotators), group)
         title = f"Alpha within and between groups by {people.by}, 95 % HDI"
-        tables.append(Table("groups", group_agreement(given, people), title))
+        tables.append(Table("groups", group_agreement(given, people, random_seed=seed), title))
     return Answer(tables, [f"No {names}: {note}." for note, names in missing.items()], table)

@@ -10,9 +10,7 @@ from bayesagree.errors import InputError
 
 # Share of draws with switched labels above which a note says so: one draw in a hundred is no accident.
 _SWITCHED = 0.01
-_PRIOR_ONLY = (
-    "Some draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
-)
+_PRIOR_ONLY = "Draws switch labels: only the prior says that this crowd is better than chance; pass --gold."
 # Annotators on the screen: what fits without scrolling back; the document has all.
 _SHOWN = 30
 
@@ -34,7 +32,6 @@ def annotators(
 
     Example: bayesagree annotators labels.csv --gold gold.csv
     """
-    import numpy as np
     import pandas as pd
 
     from bayesagree.inference.results import settings_of
@@ -51,16 +48,14 @@ def annotators(
         from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
 
         levels = annotator_levels(normal_inverse_gamma(crowd, annotator_effects="shift", **vars(sampling)))
-        title = f"Levels, strictest first ({min(_SHOWN, len(levels))} of {len(levels)}), HDI 0.95"
         parts = icc(crowd, random_seed=sampling.random_seed).attrs["variances"]
-        variances = Table("variances", _named("part", parts), "Components of variance")
-        return Answer([Table("annotators", levels, title, most=_SHOWN), variances], keep=levels)
+        shown = Table("annotators", levels, "Levels, strictest first, HDI 0.95", most=_SHOWN)
+        return Answer([shown, Table("variances", _named("part", parts), "Components of variance")], keep=levels)
     if crowd.kind != "labels":
         raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
     options: Any = {"variant": variant} | vars(sampling)
-    tree = blind = dawid_skene(crowd, **options)
-    if known:
-        tree = dawid_skene(crowd, **options, gold=known)
+    blind = dawid_skene(crowd, **options)
+    tree = dawid_skene(crowd, **options, gold=known) if known else blind
     if not allow_unmixed:
         require_mixed(tree)
     table, checks = annotator_table(tree), crowd_checks(crowd, tree)
@@ -68,11 +63,10 @@ def annotators(
     given: Any = pd.DataFrame({"n": crowd.count, "right": matched * crowd.count})
     found = given.groupby(crowd.annotator_index).sum().reindex(range(len(table)))
     table.insert(2, "matches_truth", found["right"] / found["n"])
-    shown: Any = table.iloc[np.argsort([not flags for flags in table["flags"]], kind="stable")]
+    table = table.sort_values("flags", key=lambda flags: flags.map(len) == 0, kind="stable")
     confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
-    title = f"Annotators ({min(_SHOWN, len(shown))} of {len(shown)}, flagged first); intervals are HDI 0.95"
     tables = [
-        Table("annotators", shown, title, most=_SHOWN),
+        Table("annotators", table, "Annotators, flagged first; intervals are HDI 0.95", most=_SHOWN),
         Table("confusion", confusion.to_dataframe().reset_index(), most=0),
         Table("checks", _named("check", checks), "Checks of the crowd"),
     ]
@@ -82,7 +76,7 @@ def annotators(
         tables.append(Table("confidence", rows, "Confidence"))
     else:
         notes.append("Labels alone do not tell how far the confidence is too high; pass --gold with 50 items.")
-    return Answer(tables, [*notes, *choice_notes(settings_of(tree))], shown)
+    return Answer(tables, [*notes, *choice_notes(settings_of(tree))], table)
 
 
 def _named(key: str, values: dict[str, float]) -> list[dict[str, Any]]:

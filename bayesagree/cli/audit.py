@@ -33,13 +33,9 @@ def audit(
         shows = read_table(contents).set_index(source.item)
         beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
-    typed = {
-        "LABELS": source.annotations or f"--data {source.data}",
-        "PREDICTIONS": source.predictions or "PREDICTIONS",
-    }
-    table["what_to_do"] = table["what_to_do"].replace(
-        {name: str(file) for name, file in typed.items()}, regex=True
-    )
+    files = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": source.predictions}
+    for word, file in files.items():
+        table["what_to_do"] = table["what_to_do"].str.replace(word, str(file or word))
     spoken = table["severity"].isin(["critical", "warning", "note"])
     shown = [
         Table("", table[spoken][["severity", "finding", "evidence"]], "Findings, the worst first"),

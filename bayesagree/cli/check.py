@@ -31,22 +31,16 @@ def check(
     from bayesagree.evaluation.gates import claim, required_probability
 
     truth, models = source.read(needed=True)
-    names = {str(name): name for name in models.model_names.tolist()}
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
     options: Any = {"items": items, "missing": missing, "plausibility": _options.name_or_trace(plausibility)}
     margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
-    new, old = (names.get(name, name) for name in (new, old))
+    new, old = (_options.one_named(name, models.model_names.tolist()) for name in (new, old))
     found = claim(truth, models, new, old, probability, margin, metric, **options, **vars(sampling))
-    row = {
-        "supported": found.supported,
-        "claim_probability": found.found,
-        "required": probability,
-        "margin": margin,
-    }
+    row = {"supported": found.supported, "claim_probability": found.found, "required": probability}
     pairs = found.table.assign(ci_kind="hdi", ci_prob=0.95)
     tables = [
-        Table("claim", [row], most=0),
+        Table("claim", [row | {"margin": margin}], most=0),
         Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
     ]
-    return Answer(tables, [f"{found.sentence}."], code=0 if found.supported else 1)
+    return Answer(tables, [f"{found.sentence}."], code=int(not found.supported))

@@ -6,6 +6,7 @@ from typing import Any
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table
+from bayesagree.errors import InputError
 
 
 def contents(source: _options.Source) -> Answer:
@@ -13,7 +14,9 @@ def contents(source: _options.Source) -> Answer:
 
     Example: bayesagree contents export.json
     """
-    export = source.export()
+    if source.annotations is None:
+        raise InputError("name a file: it is read and its contents are shown")
+    export = source.found
     rows = [{"what": "format", "value": export.format}]
     for part in (export.annotations, export.predictions):
         if part is not None:

@@ -21,19 +21,19 @@ def doctor() -> Answer:
     from bayesagree.datasets._files import SOURCES
     from bayesagree.inference.streams import n_threads
 
-    lines = [line for line in requires("bayesagree") or [] if "extra ==" not in line]
-    needed = {name: _version(name) for name in (re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in lines)}
-    cache, named = _cache(), os.environ.get("BAYESAGREE_DATA")
-    absent = [extra for extra, module in EXTRAS.items() if find_spec(module) is None]
-    missing = [name for name, number in needed.items() if number is None]
-    lost = named is not None and not Path(named).is_dir()
-    wrong = {
-        f"missing packages: {', '.join(missing)}; install bayesagree again": missing,
-        "compiled code cannot be kept, so every run compiles anew; set NUMBA_CACHE_DIR to a folder": cache
-        is None,
-        f"BAYESAGREE_DATA names {named!r}, which is no folder; correct it or unset it": lost,
-    }
-    problems = [{"problem": text} for text, found in wrong.items() if found]
+    needed = [line for line in requires("bayesagree") or [] if "extra ==" not in line]
+    names = (re.findall(r"^[\w.-]+", line)[0] for line in needed)
+    packages = [{"package": name, "version": _version(name)} for name in names]
+    cache, data = _cache(), os.environ.get("BAYESAGREE_DATA")
+    extras = [extra for extra, module in EXTRAS.items() if find_spec(module)]
+    absent = [extra for extra in EXTRAS if extra not in extras]
+    problems = []
+    if missing := [row["package"] for row in packages if row["version"] is None]:
+        problems.append(f"missing packages: {', '.join(missing)}; install bayesagree again")
+    if cache is None:
+        problems.append("compiled code cannot be kept: every run compiles; set NUMBA_CACHE_DIR to a folder")
+    if data is not None and not Path(data).is_dir():
+        problems.append(f"BAYESAGREE_DATA names {data!r}, which is no folder; correct it or unset it")
     system = {
         "version": version("bayesagree"),
         "python": platform.python_version(),
@@ -41,19 +41,17 @@ def doctor() -> Answer:
         "threads": n_threads(),
         "processors": os.cpu_count(),
         "compiled_code": str(cache),
-        "data": named,
-        "data_sets": 0 if named is None else sum((Path(named) / name).is_dir() for name in SOURCES),
-        "extras": ", ".join(extra for extra in EXTRAS if extra not in absent),
+        "data": data,
+        "data_sets": 0 if data is None else sum((Path(data) / name).is_dir() for name in SOURCES),
+        "extras": ", ".join(extras),
     }
-    installed = [{"what": name, "value": value} for name, value in system.items()]
-    packages = [{"package": name, "version": number} for name, number in needed.items()]
     tables = [
-        Table("system", installed, "Installation"),
+        Table("system", [{"what": name, "value": value} for name, value in system.items()], "Installation"),
         Table("dependencies", packages, "Required packages"),
-        Table("problems", problems, "Problems"),
+        Table("problems", [{"problem": text} for text in problems], "Problems"),
     ]
     notes = [f"For missing extras: pip install 'bayesagree[{','.join(absent)}]'"] if absent else []
-    return Answer(tables, notes if problems else [*notes, "No problem found."], code=1 if problems else 0)
+    return Answer(tables, notes if problems else [*notes, "No problem found."], code=int(bool(problems)))
 
 
 def _version(name: str) -> str | None:
@@ -64,15 +62,11 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _cache() -> Path | None:
+def _cache() -> str | None:
     """Return where numba keeps code of this file, None where it finds no folder that it may write to."""
     from numba import njit
 
-    try:
-        return Path(str(njit(cache=True)(_probe).stats.cache_path))
+    try:  # the function is not compiled
+        return str(njit(cache=True)(lambda: None).stats.cache_path)
     except (RuntimeError, OSError):
         return None
-
-
-def _probe() -> None:
-    """Do nothing: numba says where it would keep this function; it never compiles it."""

@@ -43,24 +43,21 @@ def evaluate(
     options, known = scoring.given(source.label) | vars(sampling), source.gold(scoring.gold, truth, models)
     options |= {"gold": known} if known else {}
     levels, chosen = options.get("reliability", (1.0,)), options["plausibility"]
-    own = {name: options[name] for name in ("threshold", "gold", "reliability") if name in options}
-    if levels == (1.0,):
-        own.pop("reliability", None)
+    asked = ("threshold", "gold") if levels == (1.0,) else ("threshold", "gold", "reliability")
+    own = {name: options[name] for name in asked if name in options}
     record = record_for(truth, default_posterior(truth, models, own).name if is_auto(chosen) else chosen)
     if not record.specification.checks_chains:
         del options["allow_unmixed"]
     names = ["roc_auc" if name == "auc" else name for name in options.get("metrics", default_metrics(models))]
     another = not known and scores_another_annotator(record.specification, names)
     options |= {"metrics": names, "another_annotator": another}
-    options |= _options.item_groups(item_features, source.item, {"by": by, "cluster": cluster})
+    options |= _options.item_groups(item_features, source.item, by=by, cluster=cluster)
     with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:
         tree = run(truth, models, progress=advance, **options)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)
-    said = " ".join(notes)
-    return _answer(
-        tree, notes + [note for note in given_notes(truth, models, scoring.missing) if note not in said]
-    )
+    more = given_notes(truth, models, scoring.missing)
+    return _answer(tree, notes + [note for note in more if note not in " ".join(notes)])
 
 
 def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:

@@ -8,7 +8,10 @@ from typer import Argument, Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, Table, TableAnswer
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, shorten
+
+# What a test of the judge shows.
+TESTED = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]
 
 
 def judge(
@@ -20,9 +23,7 @@ def judge(
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
     epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
-    judge_column: Annotated[
-        str, Option("--judge", help="Column of the verdicts that names the judge.")
-    ] = "judge",
+    judge_column: Annotated[str, Option("--judge", help="Column that names the judge.")] = "judge",
     scale: _options.Scale = None,
     duplicates: _options.Duplicates = "error",
 ) -> TableAnswer:
@@ -35,21 +36,25 @@ def judge(
     import pandas as pd
 
     from bayesagree.judges import judge_table
+    from bayesagree.judges.annotator_test import alternative_annotator_test
     from bayesagree.judges.rate import corrected_rate
     from bayesagree.judges.tables import system_pairs
 
     files = ((verdicts, replace(columns, annotator=judge_column), "keep"), (people, columns, duplicates))
     given, human = (_read(*file, scale=scale) for file in files)
     if given.kind == human.kind == "labels":  # of the same labels
-        names = {*given.categories.tolist(), *human.categories.tolist()}
-        every = sorted(names, key=lambda name: (str(type(name)), name))
-        given, human = (_read(*file, labels=every) for file in files)
+        every = {*given.categories.tolist(), *human.categories.tolist()}
+        ordered = sorted(every, key=lambda name: (str(type(name)), name))
+        given, human = (_read(*file, labels=ordered) for file in files)
     settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes, rates = [], [], None
     if human.kind == "labels":
-        counted, asked = _positive(positive, human), {"system": system, "inclusion": inclusion}
-        by_item = {role: _options.by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
-        how: dict[str, Any] = {"positive": counted} | by_item | vars(sampling)
+        known, asked = human.categories.tolist(), {"system": system, "inclusion": inclusion}
+        if positive is None and len(known) != 2:
+            raise InputError(f"the labels are {shorten(known)}: name the one that counts, --positive LABEL")
+        counted = known[-1] if positive is None else _options.one_named(positive, known)
+        how: dict[str, Any] = {"positive": counted} | vars(sampling)
+        how |= {role: _options.by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates = counted, judge_table(tree)
         notes = rates.attrs["warnings"]
@@ -63,8 +68,11 @@ def judge(
         ]
     tests: Any = []
     if human.kind != "labels" or given.kind == "labels":
-        tests, said = _tests(human, given, {"epsilon": epsilon} | vars(sampling))
-        notes = [*said, *notes]
+        try:
+            found = alternative_annotator_test(human, given, epsilon=epsilon, **vars(sampling))
+            tests = found[TESTED].to_dataframe()[TESTED].rename_axis("judge").reset_index()
+        except InputError as error:
+            notes = [f"the alternative annotator test is not possible: {error}", *notes]
     tables.append(Table("judges", tests, f"May the judge replace a person (epsilon {epsilon:g})?"))
     return Answer([Table("settings", [settings], most=0), *tables], notes, rates)
 
@@ -76,25 +84,3 @@ def _read(path: Path, columns: _options.Columns, duplicates: Any, **how: Any) ->
     if found.kind == "comparisons":
         raise InputError(f"{str(path)!r} holds comparisons of models: bayesagree preferences {path} reads them")
     return found
-
-
-def _positive(requested: str | None, labels: Any) -> Any:
-    """Return the category that counts, in its own type."""
-    named = {str(name): name for name in labels.categories.tolist()}
-    if requested is None and len(named) == 2:
-        return [*named.values()][-1]
-    if requested not in named:
-        raise InputError(f"the labels are {', '.join(named)}: name the one that counts, --positive LABEL")
-    return named[requested]
-
-
-def _tests(people: Any, verdicts: Any, how: dict[str, Any]) -> tuple[Any, list[str]]:
-    """Test every judge against people; no rows, and a note, where they cannot be compared."""
-    from bayesagree.judges.annotator_test import alternative_annotator_test
-
-    try:
-        found = alternative_annotator_test(people, verdicts, **how)
-    except InputError as error:
-        return [], [f"the alternative annotator test is not possible: {error}"]
-    names = ["winning_rate", "advantage_probability", "passes", "prob_passes", "prob_new_annotator"]
-    return found[names].to_dataframe()[names].rename_axis("judge").reset_index(), []

@@ -12,9 +12,6 @@ from bayesagree.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-# Probability from which the choice between two models needs no votes.
-SETTLED = 0.99
-
 
 def next(
     source: _options.WithPredictions,
@@ -34,31 +31,23 @@ def next(
     Example: bayesagree next votes.csv --number 50 --tool label_studio --contents texts.csv -o tasks.json
     """
     from bayesagree.io.outputs import write_items
-    from bayesagree.planning._items import outlook_of
+    from bayesagree.planning.next_items import annotate_next
 
     if output is not None and output.suffix != ".json":  # tasks of a tool
         _output.require(output, result=False)
     votes, models = source.read()
     if votes.kind == "ratings":
         raise InputError("next items are chosen for labels, rankings or comparisons, not for ratings")
-    models, games = models and models.pooled(), votes.kind == "comparisons"
-    how: Any = {"random_seed": seed}
-    how |= {} if games else {"plausibility": _options.name_or_trace(plausibility), "missing": missing}
-    outlook = outlook_of(votes, models, **how)
-    table = outlook.best_first(n, goal, seed)
-    decides = goal in (None, "decision") and outlook.lead is not None and not games
-    worth = _worth(outlook.value(), n) if decides else []
-    if output is not None and games:
-        _output.keep(table, output)
-    elif output is not None:
+    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
+    table = annotate_next(votes, models, n=n, goal=goal, **how)
+    notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"]) if text]
+    if votes.kind == "comparisons":
+        if output is not None:
+            _output.keep(table, output)
+        return Answer([Table("pairs", table, "Pairs of models to compare next", most=20)], notes)
+    if output is not None:
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
-    notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"], *worth) if text]
-    shown = (
-        ("pairs", table, "Pairs of models to compare next")
-        if games
-        else ("items", table, "Items to label next")
-    )
-    return Answer([Table(*shown, most=20)], notes)
+    return Answer([Table("items", table, "Items to label next", most=20)], notes)
 
 
 def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
@@ -75,18 +64,3 @@ def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "
         return None
     named = source.item != "item"  # by a field of the data
     return pd.DataFrame([({} if named else {"item": task["id"]}) | task["data"] for task in export.json])
-
-
-def _worth(found: "pd.DataFrame", n: int) -> list[str]:
-    """Return sentences on what votes on these items, and on all items that matter, do for the choice."""
-    best, other = found.attrs["models"]
-    most = int(found["votes"].iloc[-1])
-    if most == 0:
-        return [f"{best} and {other} predict alike on every item: no vote helps to choose."]
-    right = [f"{probability:.2f}" for probability in found["prob_right"]]
-    some = f"after votes on the {n} best items, with {right[n]}; " if n < most else ""
-    settled = [f"{best} is the better one already: --goal certainty lists the items whose truth is most open."]
-    return (settled if found["prob_right"].iloc[0] > SETTLED else []) + [
-        f"The choice between {best} and {other} is right with probability {right[0]}; {some}"
-        f"after a vote on every item where they differ ({most}), with {right[most]}."
-    ]

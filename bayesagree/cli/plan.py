@@ -5,28 +5,24 @@ from typing import Annotated, Any
 from typer import Option
 
 from bayesagree.cli import _options, _output
+from bayesagree.cli._options import numbers
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
+
+# What the cheapest design has.
+PARTS = {"best_items": "items", "best_annotators": "annotators each", "best_runs": "runs"}
 
 
 def plan(
     source: _options.WithPredictions,
-    items: Annotated[
-        Any, Option("--n-items", parser=_options.integers, help="Numbers of items.")
-    ] = "100,300,1000",
-    annotators: Annotated[
-        Any, Option("--n-annotators", parser=_options.integers, help="Numbers of annotators per item.")
-    ] = None,
-    runs: Annotated[
-        Any, Option(parser=_options.integers, help="Numbers of runs of a model on an item.")
-    ] = None,
+    items: Annotated[Any, Option("--n-items", parser=numbers, help="Numbers of items.")] = "100,300,1000",
+    annotators: Annotated[Any, Option("--n-annotators", parser=numbers, help="Annotators per item.")] = None,
+    runs: Annotated[Any, Option(parser=numbers, help="Numbers of runs of a model on an item.")] = None,
     metric: Annotated[str | None, Option(help="Score or coefficient, such as fleiss_kappa.")] = None,
     target: Annotated[float | None, Option(help="Width of the interval that is wanted.")] = None,
-    difference: Annotated[
-        float | None, Option(help="True difference of two models that is to be found.")
-    ] = None,
+    difference: Annotated[float | None, Option(help="True difference of two models to be found.")] = None,
     power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
-    cost: Annotated[Any, Option(parser=_options.two, metavar="ITEM,VOTE", help="Costs, such as 2,0.5.")] = None,
+    cost: Annotated[Any, Option(parser=numbers, metavar="ITEM,VOTE[,RUN]", help="Such as 2,0.5,0.1.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
     seed: _options.Seed = 1,
 ) -> TableAnswer:
@@ -44,30 +40,31 @@ def plan(
     if pilot.kind == "comparisons":
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
-        more = "A million more" if number is None else f"{number:,} more"
-        note = f"{more} comparisons of {best} and {other} would {'not ' if number is None else ''}separate them with "
-        shown = Table("comparisons", worth, "More comparisons")
-        return Answer([shown], [f"{note}probability 0.8."], worth)
+        more, do = ("A million", "would not") if number is None else (f"{number:,}", "would")
+        note = f"{more} more comparisons of {best} and {other} {do} separate them with probability 0.8."
+        return Answer([Table("comparisons", worth, "More comparisons")], [note], worth)
     if pilot.kind != "labels":
         raise InputError(f"studies are planned for labels or comparisons, not for {pilot.kind}")
-    each = annotators or ([2, 3, 5, 10] if models is None else [1, 3, 5, 10])
-    grid: dict[str, Any] = {"items": items, "annotators": each}
-    metric = metric or ("fleiss_kappa" if models is None else "accuracy")
-    how: dict[str, Any] = {"metric": metric, "target": target, "cost": cost, "replicates": replicates}
-    how |= grid | {"difference": difference, "power": power, "random_seed": seed}
-    how |= {} if runs is None else {"runs": runs}
-    with _output.progress(
-        "simulating", len(designs_to_simulate(pilot.items.size, **grid)) * replicates
-    ) as advance:
+    if cost is not None and len(cost) not in (2, 3):
+        raise InputError(
+            f"--cost {cost} must be two numbers, or three with the cost of a run, such as 2,0.5,0.1"
+        )
+    least, measure = (2, "fleiss_kappa") if models is None else (1, "accuracy")
+    grid: dict[str, Any] = {"items": items, "annotators": annotators or [least, 3, 5, 10]}
+    how: dict[str, Any] = {"metric": metric or measure, "target": target, "cost": cost, "runs": runs}
+    how |= grid | {"difference": difference, "power": power, "replicates": replicates, "random_seed": seed}
+    total = len(designs_to_simulate(pilot.items.size, **grid)) * replicates
+    with _output.progress("simulating", total) as advance:
         found = plan_designs(pilot, models, **how, progress=advance)
-    table = found.to_dataframe().reset_index()
     notes = [found.attrs["choice"]] if found.attrs["choice"] else []
+    if runs is not None:
+        notes.append("worth: how many times as many items of one run have an interval of that width.")
     if (width := found.attrs.get("target")) is not None:
-        sentence = f"No design of this grid has a width of {width:g} or less: more items narrow it most."
-        if "best_items" in found.attrs:
-            n, m = found.attrs["best_items"], found.attrs["best_annotators"]
-            sentence = f"The cheapest design with a width of at most {width:g}: {n} items, {m} annotators each."
-            if (number := found.attrs.get("best_runs")) is not None:
-                sentence = f"{sentence[:-1]}, {number} runs."
-        notes.append(sentence)
-    return Answer([Table("designs", table, f"Width of the interval of {metric}")], notes, table)
+        best = [f"{found.attrs[name]} {what}" for name, what in PARTS.items() if name in found.attrs]
+        notes.append(
+            f"The cheapest design with a width of at most {width:g}: {', '.join(best)}."
+            if best
+            else f"No design of this grid has a width of {width:g} or less: more items narrow it most."
+        )
+    table = found.to_dataframe().reset_index()
+    return Answer([Table("designs", table, f"Width of the interval of {how['metric']}")], notes, table)

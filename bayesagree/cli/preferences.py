@@ -7,7 +7,6 @@ from typer import Argument, Option
 
 from bayesagree.cli import _options
 from bayesagree.cli._output import Answer, ResultAnswer, Table
-from bayesagree.errors import InputError
 
 Effect = Literal["auto", "common", "annotator", "none"]
 Scale = Literal["strength", "win_rate", "arena"]
@@ -40,17 +39,8 @@ def preferences(
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
-    notes: list[str] = []
-    if named:
-        found: Any = Comparisons.from_long(read_table(file), **named)
-    else:
-        export = read_export(str(file), format=format, kind="comparisons")
-        found, notes = export.annotations, export.sentences()
-    if not isinstance(found, Comparisons):
-        raise InputError(
-            f"{str(file)!r} holds {type(found).__name__}, not comparisons; name the columns of the two models and the "
-            "winner with --first, --second and --winner"
-        )
+    export = None if named else read_export(str(file), format=format, kind="comparisons")
+    found: Any = Comparisons.from_long(read_table(file), **named) if export is None else export.annotations
     effects = {"ties": ties, "order": order, "discrimination": discrimination}
     how: Any = {name: None if value == "none" else value for name, value in effects.items()}
     tree = davidson(found, **how, item_effects=item_effects, **vars(sampling))
@@ -66,4 +56,4 @@ def preferences(
         Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
         Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
     ]
-    return Answer(tables, notes, tree)
+    return Answer(tables, export.sentences() if export else [], tree)

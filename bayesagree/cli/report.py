@@ -67,10 +67,7 @@ def report(
 def _origin(source: _options.Source) -> "ReportSource":
     from bayesagree.report.settings import ReportSource
 
-    if source.data is None:
-        name = "annotations" if source.annotations is None else source.annotations.name
-        return ReportSource(name, left_out=tuple(source.said))
-    from bayesagree.datasets import load
-
-    known = load(source.data)
+    known = source.found
+    if source.annotations is not None:
+        return ReportSource(source.annotations.name, left_out=tuple(known.sentences()))
     return ReportSource(known.name, known.title, known.licence, known.citation)

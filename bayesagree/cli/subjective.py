@@ -14,12 +14,10 @@ def subjective(
     source: _options.Source,
     group: Annotated[str, Option(help="Features of annotators to group by, comma separated.")],
     annotators: _options.AnnotatorsFile = None,
-    predictions: Annotated[
-        Path | None, Argument(help="Predictions per item, or per item and annotator.")
-    ] = None,
+    predictions: Annotated[Path | None, Argument(help="Per item, or per item and annotator.")] = None,
     truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
-    model: Annotated[str, Option(help="Column of the predictions that names the model.")] = "model",
-    threshold: Annotated[float | None, Option(help="Turns ratings into labels.")] = None,
+    model: _options.ModelColumn = "model",
+    threshold: _options.Threshold = None,
     draws: _options.Draws = 1000,
     seed: _options.Seed = 1,
 ) -> Answer:
@@ -49,24 +47,23 @@ def subjective(
         if not isinstance(models, Predictions):
             raise InputError("--truth by-group scores predictions per item; these are per annotation")
         found: Any = group_truth_tables(scored, models, groups, **how)
-        chosen = {"truth": "by-group"}
-        scores = f"Scores against the truth of each group by {groups.by}, difference from the others, 95 % HDI"
-        apart = "How far groups differ; p values by permutation"
-        titles = {
-            "scores": scores,
-            "groups": apart,
-            "items": "Items that divide the groups, one in ten by chance",
-        }
+        chosen, by_group = {"truth": "by-group"}, f"Scores against the truth of each group by {groups.by}"
+        shown = [
+            Table("scores", found["scores"], f"{by_group}, difference from the others, 95 % HDI"),
+            Table("groups", found["groups"], "How far groups differ; p values by permutation"),
+            Table("items", found["items"], "Items that divide the groups, one in ten by chance"),
+        ]
     else:
         result = group_performance(scored, models, groups)
-        sampled, name = tables.performance_draws(scored, models, groups, result, **how), result.attrs["metric"]
-        by_group, over_groups = tables.group_table(result, sampled), tables.dispersion_table(result, sampled)
-        found = {"groups": by_group, "models": over_groups, "agreement": group_agreement(given, groups)}
-        chosen = {"metric": name}
-        titles = {
-            "groups": f"{name.capitalize().replace('_', ' ')} by {groups.by}, 95 % HDI",
-            "models": "Over groups: dispersion = 1 - sd, 95 % HDI",
-            "agreement": "Krippendorff's alpha within and between groups, 95 % interval",
-        }
-    settings = Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0)
-    return Answer([settings, *(Table(name, found[name], title) for name, title in titles.items())])
+        chosen, name = {"metric": result.attrs["metric"]}, result.attrs["metric"].capitalize().replace("_", " ")
+        sampled = tables.performance_draws(scored, models, groups, result, **how)
+        dispersion, agreed = (
+            tables.dispersion_table(result, sampled),
+            group_agreement(given, groups, random_seed=seed),
+        )
+        shown = [
+            Table("groups", tables.group_table(result, sampled), f"{name} by {groups.by}, 95 % HDI"),
+            Table("models", dispersion, "Over groups: dispersion = 1 - sd, 95 % HDI"),
+            Table("agreement", agreed, "Krippendorff's alpha within and between groups, 95 % interval"),
+        ]
+    return Answer([Table("settings", [{"by": groups.by, "seed": seed} | chosen], most=0), *shown])

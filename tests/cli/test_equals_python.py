@@ -279,6 +279,34 @@ def test_plan(document, votes):
     same(found["designs"], ba.plan(votes, **how, replicates=2, random_seed=2).to_dataframe().reset_index())
 
 
+@pytest.mark.long
+def test_plan_of_runs_that_cost_something(document, folder, tmp_path, votes):
+    table = pd.read_csv(folder / "models.csv")
+    runs = [table.assign(run=1), table.assign(run=2, label=table["label"].sample(frac=1, random_state=1).to_numpy())]
+    pd.concat(runs).to_csv(tmp_path / "runs.csv", index=False)
+    words = (
+        "--n-items",
+        20,
+        "--n-annotators",
+        2,
+        "--runs",
+        "1,4",
+        "--cost",
+        "1,2,.5",
+        "--target",
+        1,
+        "--replicates",
+        2,
+    )
+    found = document("plan", "labels.csv", tmp_path / "runs.csv", *words)
+    how = {"items": [20], "annotators": [2], "runs": [1, 4], "cost": (1, 2, 0.5), "target": 1, "replicates": 2}
+    table = (
+        ba.plan(votes, ba.read_predictions(tmp_path / "runs.csv"), **how, random_seed=1).to_dataframe().reset_index()
+    )
+    same(found["designs"], table, "runs", "cost", "worth")
+    assert found["notes"][-1].endswith("20 items, 2 annotators each, 1 runs.")
+
+
 @pytest.mark.parametrize("goal", ["decision", "metric", "certainty"])
 def test_next(document, votes, models, goal):
     given = () if goal == "certainty" else ("models.csv",)

@@ -18,7 +18,7 @@ def test_the_screen_shows_the_same_tables(capsys):
     assert json.loads(capsys.readouterr().out) == {"notes": ["so"], "first": rows, "hidden": rows}
     _output.show(tables, as_json=False, notes=["so"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["A", "title"]
+    assert lines[0].strip() == "A title (2 of 3)"
     assert lines[1].split() == ["model", "lower", "end", "flags", "n", "sure"]
     assert [line.split() for line in lines[2:4]] == [["[a]", "0.123", "x,", "y", "3", "yes"]] * 2
     assert lines[4:] == ["reliability 2.", "[a]: few", "", "so"]
