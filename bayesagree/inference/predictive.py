@@ -1,8 +1,6 @@
 """Predictive draws from the package's PyMC models, and the record of the functions that a model offers to checks."""
 
-import contextlib
-import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,53 +104,37 @@ _WAY_OUT = {
 
 def replicate(model: "pm.Model", drawn: Draws, name: str, random_seed: Seed) -> NDArray[Any]:
     """Return draws of the variable `name` given draws of others, shape (sample, annotation), by PyMC."""
-    import pymc as pm
-
-    drawn = {key: values for key, values in drawn.items() if key in model.named_vars}
-    points = [dict(zip(drawn, map(np.asarray, row))) for row in zip(*drawn.values())]
-    with _quiet():
-        found: Any = pm.sample_posterior_predictive(
-            points,
-            model,
-            var_names=[name],
-            freeze_vars=list(drawn),
-            random_seed=_word(random_seed),
-            progressbar=False,
-            return_inferencedata=False,
-        )
-    return found[name].reshape(len(points), -1)
+    return _given(model, drawn, [model[name]], random_seed)[0]
 
 
 def prior_draws(model: "pm.Model", name: str, draws: int, random_seed: Seed) -> Draws:
     """Return draws of all variables of a model and of the annotations `name` from the prior, by PyMC."""
     import pymc as pm
 
-    names = {v.name for v in (*model.free_RVs, *model.deterministics)} | {name}
-    with _quiet():
-        found: Any = pm.sample_prior_predictive(
-            draws, model, var_names=sorted(names), random_seed=_word(random_seed), return_inferencedata=False
-        )
-    return found
+    names = sorted({v.name for v in (*model.free_RVs, *model.deterministics)} | {name})
+    # Of one draw PyMC leaves out the axis.
+    found = pm.draw([model[n] for n in names], max(draws, 2), random_seed=_word(random_seed))
+    return {n: values[:draws] for n, values in zip(names, found)}
 
 
 def prior_density(model: "pm.Model", drawn: Draws, names: list[str]) -> Draws:
     """Return the log prior density of each named variable, summed over its elements, shape (sample,), by PyMC."""
-    from pymc.stats import compute_log_prior
+    import pymc as pm
 
-    n = len(next(iter(drawn.values())))
-    # PyMC asks for draws of all variables, also of those whose density is not wanted.
-    others = {v.name: v for v in model.free_RVs if v.name not in drawn}
-    values = drawn | {
-        k: np.broadcast_to(np.zeros((), v.dtype), (n, *v.shape.eval())) for k, v in others.items()
+    each: list[Any] = [pm.logp(model[name], model[name], warn_rvs=False) for name in names]
+    return dict(zip(names, _given(model, drawn, [one.sum() for one in each])))
+
+
+def _given(model: "pm.Model", drawn: Draws, wanted: list[Any], random_seed: Seed = None) -> list[NDArray[Any]]:
+    """Return what a model makes of draws of some of its variables, (sample, ...) of each of those wanted."""
+    import pymc as pm
+
+    drawn = {
+        name: values.astype(model[name].dtype) for name, values in drawn.items() if name in model.named_vars
     }
-    data = {
-        k: (("chain", "draw", *(f"{k}_{i}" for i in range(v.ndim - 1))), v[None]) for k, v in values.items()
-    }
-    tree: Any = xr.DataTree.from_dict({"/posterior": xr.Dataset(data)})
-    found: Any = compute_log_prior(
-        tree, var_names=names, model=model, extend_inferencedata=False, progressbar=False
-    )
-    return {name: found[name].values.reshape(n, -1).sum(axis=1) for name in names}
+    known = [model[name] for name in drawn]
+    function: Any = pm.compile(known, wanted, random_seed=_word(random_seed), on_unused_input="ignore")
+    return [np.stack(part) for part in zip(*(function(*row) for row in zip(*drawn.values())))]
 
 
 def as_probabilities(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -163,15 +145,3 @@ def as_probabilities(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def _word(random_seed: Seed) -> int:
     return int(seed_sequence(random_seed).generate_state(1)[0])
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence PyMC's list of sampled variables, for which its predictive functions have no argument."""
-    logger = logging.getLogger("pymc")
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
