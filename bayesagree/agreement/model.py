@@ -12,7 +12,7 @@ from bayesagree.agreement.annotator_effects import AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
-from bayesagree.inference.nuts import Sampler, sample_nuts, sampler_stats
+from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.inference.results import result_tree
 
@@ -163,8 +163,11 @@ def sample_tree(
             name: (posterior[name].dims, posterior[name].values) for name in names if name in posterior
         },
         "agreement": {str(name): ((), value.item()) for name, value in summary.items()},
-        "sample_stats": sampler_stats(sampled),
+        "sample_stats": {
+            str(name): (of.dims, of.values)
+            for name, of in sampled["sample_stats"].data_vars.items()
+            if of.dims == ("chain", "draw") and of.dtype.kind in "biuf"
+        },
     }
-    library = str(posterior.attrs.get("inference_library", "pymc"))
     coords = {name: posterior[name].values for name in ("item", "annotator") if name in posterior}
-    return result_tree(groups, coords, sampler=library, **options)
+    return result_tree(groups, coords, sampler=sampled.attrs["sampler"], **options)
