@@ -60,7 +60,7 @@ REFUSED = {
     "trace: percents": (lambda: ba.evaluate(VOTES, SOFT, plausibility=of_percents()), "plausibilities of item 0 sum to 100"),
     "groups: nobody is in the table": (lambda: ba.annotations.Groups.by_features(VOTES, Annotators.from_table(pd.DataFrame({"annotator": [1, 2], "age": ["old", "old"]})), ["age"]), "none of the annotators, 'x', 'y', 'z', is in their table, which has 1, 2"),
     "checks: no such prior": (lambda: ba.predictive.prior_predictive(VOTES, plausibility="no"), "plausibility='no' has no prior predictive"),
-    "checks: other annotations": (lambda: ba.predictive.with_posterior_predictive(drawn(), RATED), "takes Labels, got Ratings"),
+    "checks: other annotations": (lambda: ba.predictive.with_posterior_predictive(drawn(), RATED), "expected Labels, got Ratings"),
     "numbers: an infinite one": (lambda: ba.Predictions.from_numbers({"A": [1.0, np.inf]}, items=["x", "y"]), "item 'y': a number is infinite"),
     "numbers: quantiles that fall": (lambda: ba.Predictions.from_numbers({"A": pd.DataFrame({0.1: [1.0, 3.0], 0.9: [2.0, 2.0]}, index=["x", "y"])}), "item 'y': the quantiles fall"),
     "judges: a verdict is missing": (lambda: ba.judges.effective_judges(ba.Predictions.from_labels({"A": ["a", None], "B": ["a", "b"]}, items=["x", "y"], labels=["a", "b"]), {"x": "a", "y": "b"}), "item 'y': judge 'A' gave no verdict"),

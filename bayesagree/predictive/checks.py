@@ -13,7 +13,7 @@ single annotations where an item has three to five of them is unreliable. Shared
 the item means, prevalence and confusion.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -27,17 +27,10 @@ from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.registry import POSTERIORS
 
-
-class _Checked(NamedTuple):
-    """Type of the annotations of a model, and its functions."""
-
-    annotations: type
-    record: PredictiveRecord
-
-
-_MODELS = {
-    **{name: _Checked(r.annotations, r.predictive) for name, r in POSTERIORS.items() if r.predictive},
-    "common_agreement": _Checked(Ratings, COMMON_AGREEMENT),
+# What each takes, and the functions of its model.
+_MODELS: dict[str, tuple[type, PredictiveRecord]] = {
+    **{name: (r.annotations, r.predictive) for name, r in POSTERIORS.items() if r.predictive},
+    "common_agreement": (Ratings, COMMON_AGREEMENT),
 }
 
 
@@ -90,21 +83,16 @@ def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.Dat
     check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
     found = record.item_log_likelihood(given, posterior, settings)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
-    groups = {
-        "log_likelihood": _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)
-    }
-    log_prior = record.log_prior(given, posterior, settings)
-    if log_prior:
+    likelihood = _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)
+    groups = {"log_likelihood": likelihood}
+    if log_prior := record.log_prior(given, posterior, settings):
         of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
     return _with(result, **groups)
 
 
 def with_posterior_predictive(
-    result: xr.DataTree,
-    annotations: Annotations,
-    *,
-    random_seed: Seed = None,
+    result: xr.DataTree, annotations: Annotations, *, random_seed: Seed = None
 ) -> xr.DataTree:
     """Add replicated annotations: the same annotators annotate the same items again, once for every draw.
 
@@ -184,12 +172,12 @@ def prior_predictive(
     >>> dict(tree["prior_predictive"].sizes)
     {'chain': 1, 'draw': 250, 'annotation': 8}
     """
-    annotations = as_annotations(annotations)
     if plausibility not in _MODELS:
         raise InputError(
             f"plausibility={plausibility!r} has no prior predictive; it is one of {', '.join(_MODELS)}"
         )
-    record = _of(plausibility, annotations)
+    kind, record = _MODELS[plausibility]
+    annotations = as_annotations(annotations, (kind,))
     graph, observed = record.model(annotations, options), record.observed(annotations)
     drawn = prior_draws(graph, observed.name, positive_int(draws, "draws"), random_seed)
     drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
@@ -215,17 +203,11 @@ def _record(result: xr.DataTree, annotations: Annotations) -> tuple[PredictiveRe
         )
     if name not in _MODELS or "certainty" in result:  # of evaluate
         raise InputError(f"this is no result of {', '.join(_MODELS)}")
-    record = _of(name, annotations)
+    kind, record = _MODELS[name]
+    as_annotations(annotations, (kind,))
     if settings.get("n_gold"):
         raise InputError("predictive checks are for results without gold; fit without it")
     return record, settings
-
-
-def _of(name: str, annotations: Annotations) -> PredictiveRecord:
-    expected, record = _MODELS[name]
-    if not isinstance(annotations, expected):
-        raise InputError(f"{name} takes {expected.__name__}, got {type(annotations).__name__}")
-    return record
 
 
 def _by_draw(name: str, dim: str, values: Any, posterior: xr.Dataset) -> xr.Dataset:

@@ -136,7 +136,7 @@ def test_replicates_follow_the_draws():
     [
         (lambda: prirn(RANKINGS, draws=1, chains=1), RANKINGS, "has no sampling model"),
         (lambda: dirichlet(CROWD, reliability=2, draws=1, chains=1), CROWD, "reliability=2 raises the likelihood"),
-        (lambda: dirichlet(CROWD, draws=1, chains=1), RATED, "takes Labels, got Ratings"),
+        (lambda: dirichlet(CROWD, draws=1, chains=1), RATED, "expected Labels, got Ratings"),
         (lambda: dawid_skene(CROWD, variant="full", draws=1, chains=1, confusion=False), CROWD, "pass confusion=True"),
         (lambda: dawid_skene(CROWD, variant="full", draws=1, chains=1, gold={"w": "a"}), CROWD, "without gold"),
         (lambda: dawid_skene(CROWD, variant="votes", draws=1, chains=1), CROWD, "no one model"),
