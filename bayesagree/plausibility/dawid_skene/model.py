@@ -4,7 +4,6 @@ Change a prior or join a model here. Observed data are long: one entry per annot
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,9 +76,11 @@ def dawid_skene_model(
     check(labels, variant)
     if variant == "ordered":
         return _ordered_model(labels, gold)
-    how = prior or DawidSkenePrior()
-    ending = partial(_mixed_membership, how) if variant.startswith("mixed") else _truth_summed_out
-    return labels_model(labels, variant, how, gold, ending, prevalence, confusion)
+    how, ending = (
+        prior or DawidSkenePrior(),
+        _mixed_membership if variant.startswith("mixed") else _truth_summed_out,
+    )
+    return labels_model(labels, variant, how, ending, gold, prevalence, confusion)
 
 
 class Given(NamedTuple):
@@ -90,91 +91,85 @@ class Given(NamedTuple):
     label: Any
     known: Any
 
-    @classmethod
-    def of(cls, labels: Labels, gold: Gold | None) -> "Given":
-        """Add them to the model, with names on all axes."""
-        import pymc as pm
 
-        axes: dict[str, Any] = {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
-        model: Any = pm.modelcontext(None)
-        model.add_coords(coordinates(labels) | axes)
-        label = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
-        known = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
-        return cls(*annotation_data(labels.item_index, labels.annotator_index), label, known)
+def given_to(labels: Labels, gold: Gold | None) -> Given:
+    """Add data to the model, with names on all axes."""
+    import pymc as pm
+
+    axes: dict[str, Any] = {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
+    pm.modelcontext(None).add_coords(coordinates(labels) | axes)
+    label = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
+    known = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
+    return Given(*annotation_data(labels.item_index, labels.annotator_index), label, known)
 
 
 def labels_model(
     labels: Labels,
     variant: str,
     prior: DawidSkenePrior,
-    gold: Gold | None,
-    ending: Callable[..., None],
+    ending: Callable[[Labels, DawidSkenePrior, Given, Any, Any], None],
+    gold: Gold | None = None,
     prevalence: Callable[[], Any] | None = None,
     confusion: Callable[[], Any] | None = None,
 ) -> "pm.Model":
-    """Build a model of prevalence, confusion and, by its `ending`, of the items: (labels, data, prevalence, rows)."""
+    """Build a model of prevalence, confusion and, by its `ending`, of the items: of data, prevalence and rows."""
     import pymc as pm
 
-    dims = ("annotator", "category", "observed_category")
-    shape = np.full(labels.categories.size, prior.prevalence)
+    dims, shape = (
+        ("annotator", "category", "observed_category"),
+        np.full(labels.categories.size, prior.prevalence),
+    )
     with pm.Model() as model:
-        given = Given.of(labels, gold)
+        given = given_to(labels, gold)
         own = prevalence() if prevalence else pm.Dirichlet("prevalence", shape, dims="category")
         share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
-        rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior), dims=dims)
-        ending(labels, given, share, rows)
+        rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior, dims), dims=dims)
+        ending(labels, prior, given, share, rows)
     return model
 
 
-def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
-    """Add the annotators' part of a variant: confusion matrices (annotator, category, observed_category)."""
+def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior, dims: tuple[str, str, str]) -> Any:
+    """Add the annotators' part of a variant: confusion matrices, of these dims."""
     import pymc as pm
     import pytensor.tensor as pt
 
     supposed = VARIANTS[one_of(variant, "variant", tuple(VARIANTS))]
-    rows = Rows.of(supposed, labels.categories.size, prior)
-    matrix, dims = supposed.annotator == "matrix", ("annotator", "category", "observed_category")
+    rows, matrix = Rows.of(supposed, labels.categories.size, prior), supposed.annotator == "matrix"
     # One accuracy for all true labels has no axis of them.
     of_rows = dims[1:2] * (supposed.annotator != "accuracy")
     name, last = ("confusion", dims[2]) if matrix else ("right", "answer")
-    shape: Any = rows.base if of_rows else rows.base[0]
+    shape: Any = pt.as_tensor(rows.base if of_rows else rows.base[0])
     if supposed.learnt:
         mean = pm.Dirichlet(f"crowd_{name}", shape, dims=(*of_rows, last))
-        kappa: Any = pm.LogNormal(
-            "concentration", np.log(prior.concentration), prior.concentration_sd, dims=of_rows
-        )
-        shape = kappa[..., None] * mean
-    shape = pt.as_tensor(shape)[None].repeat(labels.annotators.size, axis=0)
-    drawn: Any = pm.Dirichlet(name, shape, dims=(dims[0], *of_rows, last))
+        centre, sd = np.log(prior.concentration), prior.concentration_sd
+        shape = pm.LogNormal("concentration", centre, sd, dims=of_rows)[..., None] * mean
+    drawn: Any = pm.Dirichlet(
+        name, shape[None].repeat(labels.annotators.size, axis=0), dims=(dims[0], *of_rows, last)
+    )
     if matrix:
         return drawn
     return pm.Deterministic("confusion", rows.matrices(drawn if of_rows else drawn[:, None]), dims=dims)
 
 
-def _truth_summed_out(labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
+def _truth_summed_out(labels: Labels, prior: DawidSkenePrior, given: Given, prevalence: Any, rows: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
-    n_labels, known = labels.categories.size, given.known[:, None]
-    log_rows: Any = pt.log(rows)
-    possible: Any = (known < 0) | pt.eq(known, np.arange(n_labels))
+    n_labels, dims, known = labels.categories.size, ("item", "category"), given.known[:, None]
     start: Any = pt.zeros((labels.items.size, n_labels)) + pt.log(prevalence)
-    log_chance = log_rows[given.annotator, :, given.label]
-    joint: Any = pt.where(possible, pt.inc_subtensor(start[given.item], log_chance), -np.inf)
+    joint: Any = pt.inc_subtensor(start[given.item], pt.log(rows)[given.annotator, :, given.label])
+    joint = pt.where((known < 0) | pt.eq(known, np.arange(n_labels)), joint, -np.inf)
     total: Any = pm.math.logsumexp(joint, axis=1, keepdims=True)
     labelled = np.bincount(labels.item_index, minlength=labels.items.size) > 0
     pm.Potential("log_likelihood", pt.sum(total[labelled]))
-    dims = ("item", "category")
     probability: Any = pm.Deterministic("label_probability", pt.exp(joint - total), dims=dims)
     quantile: Any = pm.Uniform("truth_quantile", dims="item")
     below: Any = pt.cumsum(probability, axis=1)
-    one_hot: Any = pt.eye(n_labels)
-    truth = one_hot[(quantile[:, None] > below[:, :-1]).sum(axis=1)]
-    plausibility = (1 - CONDITIONAL_SHARE) * truth + CONDITIONAL_SHARE * probability
-    pm.Deterministic("plausibility", plausibility, dims=dims)
+    truth = pt.eye(n_labels)[(quantile[:, None] > below[:, :-1]).sum(axis=1)]
+    pm.Deterministic("plausibility", truth + CONDITIONAL_SHARE * (probability - truth), dims=dims)
 
 
-def _mixed_membership(prior: DawidSkenePrior, labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
+def _mixed_membership(labels: Labels, prior: DawidSkenePrior, given: Given, prevalence: Any, rows: Any) -> None:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -182,10 +177,9 @@ def _mixed_membership(prior: DawidSkenePrior, labels: Labels, given: Given, prev
     shape = ambiguity * prevalence + pt.zeros((labels.items.size, 1))
     plausibility: Any = pm.Dirichlet("plausibility", shape, dims=("item", "category"))
     chance = (plausibility[given.item][:, :, None] * rows[given.annotator]).sum(axis=1)
-    if (given.known.get_value() >= 0).any():  # an expert's latent labels
-        expert = pt.log(plausibility[pt.arange(labels.items.size), pt.maximum(given.known, 0)])
-        log_gold: Any = pt.where(pt.ge(given.known, 0), expert, 0.0)
-        pm.Potential("log_gold", log_gold.sum())
+    known = np.flatnonzero(given.known.get_value() >= 0)
+    if known.size:  # an expert's latent labels
+        pm.Potential("log_gold", pt.log(plausibility[known, given.known[known]]).sum())
     pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
 
 
@@ -196,26 +190,26 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
 
     pt: Any = pytensor.tensor
     with pm.Model() as model:
-        given = Given.of(labels, gold)
+        given = given_to(labels, gold)
         truth = given.known.get_value()
-        known = np.flatnonzero(truth >= 0)
+        known, people = np.flatnonzero(truth >= 0), "annotator"
         mean: Any = pm.TruncatedNormal("mean_slope", MU, 1.0, lower=0.0)
         sds: list[Any] = [pm.InverseGamma(f"variance_{of}", *SPREAD) ** 0.5 for of in ("intercept", "slope")]
-        alpha: Any = sds[0] * pm.Normal("intercept_offset", dims="annotator")
-        beta: Any = mean + sds[1] * pm.Normal("slope_offset", dims="annotator")
-        precision: Any = pm.Gamma("precision", STRETCH, STRETCH, dims="annotator")
-        stretch: Any = pm.Deterministic("stretch", precision**0.5, dims="annotator")
-        pm.Deterministic("discrimination", beta * stretch, dims="annotator")
-        pm.Deterministic("severity", -alpha * stretch, dims="annotator")
-        first = np.linspace(-1, 1, labels.categories.size - 1)
-        transform: Any = pm.distributions.transforms.ordered
+        alpha: Any = sds[0] * pm.Normal("intercept_offset", dims=people)
+        beta: Any = mean + sds[1] * pm.Normal("slope_offset", dims=people)
+        stretch: Any = pm.Deterministic(
+            "stretch", pm.Gamma("precision", STRETCH, STRETCH, dims=people) ** 0.5, dims=people
+        )
+        pm.Deterministic("discrimination", beta * stretch, dims=people)
+        pm.Deterministic("severity", -alpha * stretch, dims=people)
+        first, ordered = np.linspace(-1, 1, labels.categories.size - 1), pm.distributions.transforms.ordered
         inner: Any = pm.Normal(
-            "threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=transform
+            "threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=ordered
         )
         latent: Any = pm.Normal("latent_truth", dims="item")
 
         def chances(at: Any, scale: Any) -> Any:
-            below = pm.math.invprobit((inner[None, :] - at[:, None]) * scale)
+            below = pm.math.invprobit((inner - at[:, None]) * scale)
             edge = pt.zeros_like(below[:, :1])
             return pt.diff(pt.concatenate([edge, below, edge + 1], axis=1), axis=1)
 
@@ -224,8 +218,9 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
             pm.Categorical(name, p / p.sum(axis=1, keepdims=True), observed=label, dims=dims)
 
         shares: Any = pm.Deterministic("plausibility", chances(mean * latent, 1.0), dims=("item", "category"))
-        response = alpha[given.annotator] + beta[given.annotator] * latent[given.item]
-        observe("label", chances(response, stretch[given.annotator][:, None]), given.label, "annotation")
+        who = given.annotator
+        said = chances(alpha[who] + beta[who] * latent[given.item], stretch[who][:, None])
+        observe("label", said, given.label, "annotation")
         if known.size:
             observe("gold_label", shares[known], truth[known])
     return model

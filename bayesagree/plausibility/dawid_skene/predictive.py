@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-# Numbers in memory at once while the truth is summed out: 32 MB.
-CELLS = 4_000_000
-
-
 def _variant_and_prior(settings: Settings) -> tuple[str, DawidSkenePrior]:
     variant = settings.get("variant", "full")
     if variant not in VARIANTS:
@@ -50,17 +46,16 @@ def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
     if variant.startswith("mixed"):
         return dawid_skene_model(labels, variant=variant, prior=prior)
 
-    def ending(labels: Labels, given: Given, prevalence: Any, rows: Any) -> None:
+    def ending(labels: Labels, prior: DawidSkenePrior, given: Given, prevalence: Any, rows: Any) -> None:
         import pymc as pm
         import pytensor.tensor as pt
 
         truth: Any = pm.Categorical("truth", prevalence, dims="item")
-        one_hot: Any = pt.eye(labels.categories.size)
-        pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))
+        pm.Deterministic("plausibility", pt.eye(labels.categories.size)[truth], dims=("item", "category"))
         chance = rows[given.annotator, truth[given.item]]
         pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
 
-    return labels_model(labels, variant, prior, None, ending)
+    return labels_model(labels, variant, prior, ending)
 
 
 def _observed(labels: Labels) -> Observed:
@@ -101,18 +96,13 @@ def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settin
             f"variant={variant!r} has no log likelihood of an item in closed form: sums over the latent labels of "
             "all annotations; fit 'full' or 'hierarchical'"
         )
-    parameters = draws_of(posterior, "prevalence", "confusion")
     item, start = np.unique(labels.item_index, return_index=True)
-    samples = len(parameters["prevalence"])
-    out = np.empty((samples, item.size))
-    size = max(1, CELLS // (labels.item_index.size * labels.categories.size))
-    for cut in range(0, samples, size):
-        prevalence, confusion = (values[cut : cut + size].astype(np.float64) for values in parameters.values())
-        # (annotation, sample, category)
-        chance = np.maximum(confusion[:, labels.annotator_index, :, labels.label_index], 1e-300)
-        joint = np.add.reduceat(np.log(chance), start) + np.log(prevalence)
-        out[cut : cut + size] = np.asarray(sp.special.logsumexp(joint, axis=2)).T
-    return Pointwise(labels.items[item], out)
+    out = []
+    for prevalence, confusion in zip(*draws_of(posterior, "prevalence", "confusion").values()):
+        chance = confusion[labels.annotator_index, :, labels.label_index].astype(np.float64)
+        joint = np.add.reduceat(np.log(np.maximum(chance, 1e-300)), start) + np.log(prevalence)
+        out.append(sp.special.logsumexp(joint, axis=1))
+    return Pointwise(labels.items[item], np.stack(out))
 
 
 PREDICTIVE = PredictiveRecord(sampling_model, _observed, _variables, _item_log_likelihood, _log_prior)
