@@ -1,5 +1,6 @@
-"""Annotations laid out for the engines, and what an annotator is in each variant."""
+"""Annotations laid out for the engines, what an annotator is in each variant, and the frame of all samplers."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -7,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -128,6 +129,51 @@ class Crowd:
         count = np.where(self.known[:, None] < 0, self.votes, self.gold)
         count = np.where(count.any(axis=1, keepdims=True), count, 1)
         return count / count.sum(axis=1, keepdims=True)
+
+
+class Sampler(ABC):
+    """Chains of one variant.
+
+    Attributes
+    ----------
+    prevalence
+        Share of each label, (chain, category).
+    expected
+        Expectation of the plausibilities given the other unknowns, (chain, item, category).
+    tune, thin
+        Sweeps before the first draw, and from one to the next, where nobody says how many.
+    """
+
+    tune, thin = 500, 1
+    crowd: Crowd
+    prevalence: Floats
+    expected: Floats
+
+    @abstractmethod
+    def sweep(self, rng: Rng) -> None:
+        """Draw every unknown."""
+
+    @abstractmethod
+    def plausibility(self, rng: Rng) -> Floats:
+        """Return the present draw of the plausibilities; bring `expected` and `prevalence` up to date."""
+
+    @abstractmethod
+    def confusion(self, rng: Rng) -> Floats:
+        """Return whole confusion matrices, (chain, annotator, category, observed category)."""
+
+    def right(self, rng: Rng) -> Floats:
+        """Return the chance of the right label, (chain, annotator, category)."""
+        return np.diagonal(self.confusion(rng), axis1=2, axis2=3)
+
+    @abstractmethod
+    def hyperparameters(self) -> dict[str, Floats]:
+        """Return what items or annotators share, and parameters of items, (chain, ...)."""
+
+    def draw(self, rng: Rng, sweeps: int) -> Floats:
+        """Return the draw of the plausibilities after some sweeps."""
+        for _ in range(sweeps):
+            self.sweep(rng)
+        return self.plausibility(rng)
 
 
 def check(labels: Labels, variant: str) -> None:

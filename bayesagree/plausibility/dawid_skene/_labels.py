@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility._side_by_side import Counts, concentration, mean
-from bayesagree.plausibility.dawid_skene._chains import Sampler
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Variant
+from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant
 from bayesagree.plausibility.dawid_skene._latent import draw_latent
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.plausibility._side_by_side import slice_step
-from bayesagree.plausibility.dawid_skene._chains import Sampler
-from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._crowd import Crowd, Sampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order.

@@ -1,20 +1,20 @@
 """From chains of a Dawid-Skene sampler to the result tree, with convergence diagnostics."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, as_python, shorten, warn
-from bayesagree.inference.blocks import category_axis, check_depth
+from bayesagree.inference.blocks import best_labels, category_axis, check_depth
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, ONE_APART, diagnostics, warn_of_numbers
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.results import check_size, result_tree
-from bayesagree.plausibility.dawid_skene._chains import MONITORED, Part, monitored_items
+from bayesagree.plausibility.dawid_skene._crowd import Sampler
 from bayesagree.plausibility.dawid_skene.em import EMResult
 
 DIMS: dict[str, tuple[str, ...]] = {
@@ -33,6 +33,8 @@ DIMS: dict[str, tuple[str, ...]] = {
     "stretch": ("annotator",),
     "label_probability": ("monitored",),
 }
+# How many items and annotators have convergence diagnostics: they are exchangeable, and a sample tells of all.
+MONITORED = 50
 # Variables without convergence diagnostics: those of the items' probabilities tell of them.
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "latent_truth")
 # Variables of which tables print every number.
@@ -82,47 +84,79 @@ def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     check_size({"chain": request.chains} | matrix, 8, "merge rare labels, or use fewer chains")
 
 
-def convergence(draws: Draws, part: Part, names: Iterable[str] = ()) -> tuple[Floats, Floats]:
-    """Return r-hat and effective draws of what is watched of one variant."""
-    watched = [_flat(draws[name])[:, part.at] for name in names or part.names if name not in UNWATCHED]
-    return diagnostics(np.concatenate(watched, axis=2))
+class Part(NamedTuple):
+    """What one variant has of a result: positions of its draws among all, and its draws, (chain, draw, ...) by name.
 
+    `expected` is the mean of the conditional expectations of its plausibilities, (item, category).
+    """
 
-def worst_r_hat(draws: Draws, part: Part) -> float:
-    """Return the largest R-hat of what is watched, 0 where there is none."""
-    return float(np.nan_to_num(convergence(draws, part)[0], posinf=np.inf).max())
+    at: NDArray[np.int64]
+    draws: dict[str, NDArray[Any]]
+    expected: Floats
+
+    def convergence(self, names: Iterable[str]) -> tuple[Floats, Floats]:
+        """Return r-hat and effective draws of what is watched."""
+        return diagnostics(np.concatenate([_flat(self.draws[n]) for n in names if n not in UNWATCHED], axis=2))
+
+    @classmethod
+    def of(
+        cls, sampler: Sampler, rng: Rng, at: NDArray[np.int64], request: Request, thin: int, *, confusion: bool
+    ) -> "Part":
+        """Run chains for draws at these positions.
+
+        ``label_probability`` are the conditional expectations of the label with most votes of the monitored items.
+        """
+        apart = rng.spawn(1)[0]  # what is kept does not change the draws
+        items = monitored_items(sampler.crowd.n_items)
+        best, kept, expected = sampler.crowd.shares[items].argmax(axis=1), {}, np.zeros(1)
+        for place in range(at.size):
+            drawn = sampler.draw(rng, thin)
+            matrices = {"confusion": sampler.confusion(apart).astype(np.float32)} if confusion else {}
+            right = np.diagonal(matrices["confusion"], axis1=2, axis2=3) if confusion else sampler.right(apart)
+            now = {
+                request.variable: best_labels(drawn, request.top_labels) if request.top_labels else drawn,
+                "prevalence": sampler.prevalence,
+                "accuracy": np.einsum("cjk,ck->cj", right, sampler.prevalence),
+                "label_probability": sampler.expected[:, items, best],
+            } | matrices | sampler.hyperparameters()  # fmt: skip
+            kept = kept or {n: np.empty((len(v), at.size, *v.shape[1:]), v.dtype) for n, v in now.items()}
+            for name, values in now.items():
+                kept[name][:, place] = values
+            expected = expected + sampler.expected.mean(axis=0) / at.size
+            if request.progress is not None:
+                request.progress(len(drawn))
+        return cls(at, kept, expected)
 
 
 def chains_tree(
-    labels: Labels, draws: Draws, parts: Mapping[str, Part], random_seed: Any, settings: Mapping[str, Any]
+    labels: Labels, parts: Mapping[str, Part], random_seed: Any, settings: Mapping[str, Any]
 ) -> xr.DataTree:
-    """Turn draws and the parts of each variant, by name, into the result of `dawid_skene`.
+    """Turn the parts of each variant, by name, into the result of `dawid_skene`.
 
     An average of models is a mixture: each draw is one of one model. The mean of the plausibilities of all models in
     every draw would leave out that the models differ, and a best label would be that of the heaviest one. Chains are
     compared within each part, because chains of two models differ however well each is drawn.
     """
-    kept = {name: values for name, values in draws.items() if all(name in of.names for of in parts.values())}
-    r_hat, ess = map(np.stack, zip(*(convergence(kept, part, kept) for part in parts.values())))
-    axes = coordinates(labels) | {"monitored": labels.items[monitored_items(labels.items.size)]}
-    names = []
-    for name, values in kept.items():
-        if name not in UNWATCHED:
-            along = axes[DIMS[name][0]][: _flat(values).shape[2]] if DIMS[name] else ()
-            names += [f"{name}[{as_python(v)}]" for v in along] if DIMS[name] else [name]
-    variant = np.empty(sum(part.at.size for part in parts.values()), object)
-    for name, part in parts.items():
-        variant[part.at] = name
-    share = np.array([part.at.size for part in parts.values()]) / variant.size
+    every, number = list(parts.values()), [part.at.size for part in parts.values()]
+    names = [name for name in every[0].draws if all(name in part.draws for part in every)]
+    share, order = np.array(number) / sum(number), np.argsort(np.concatenate([part.at for part in every]))
     # Of a mixture: r-hat of the mean variance ratio, and effective draws of the mean.
+    r_hat, ess = map(np.stack, zip(*(part.convergence(names) for part in every)))
     pooled = {"r_hat": np.sqrt(share @ r_hat**2), "ess": 1 / (share**2 @ (1 / ess))}
+    kept = every[0].draws
+    if len(every) > 1:
+        kept = {n: np.concatenate([part.draws[n] for part in every], axis=1)[:, order] for n in names}
+    axes, parameters = coordinates(labels) | {"monitored": labels.items[monitored_items(labels.items.size)]}, []
+    for name in (name for name in names if name not in UNWATCHED):
+        along = axes[DIMS[name][0]][:MONITORED] if DIMS[name] else ()
+        parameters += [f"{name}[{as_python(v)}]" for v in along] if DIMS[name] else [name]
     tree = _tree(
         labels,
         {name: values for name, values in kept.items() if name != "label_probability"},
-        sum(part.expected for part in parts.values()),
+        sum(part.expected * of for part, of in zip(every, share)),
         {name: (("parameter",), values) for name, values in pooled.items()},
-        {"parameter": names},
-        {"variant_of_draw": (("draw",), variant.astype(str))} if len(parts) > 1 else {},
+        {"parameter": parameters},
+        {"variant_of_draw": (("draw",), np.repeat([*parts], number)[order])} if len(every) > 1 else {},
         engine="gibbs",
         random_seed=random_seed,
         settings=settings,
@@ -169,6 +203,11 @@ def coordinates(labels: Labels) -> dict[str, Any]:
         "observed_category": labels.categories,
         "boundary": [f"{low} | {high}" for low, high in zip(labels.categories, labels.categories[1:])],
     }
+
+
+def monitored_items(n_items: int) -> NDArray[np.int64]:
+    """Choose items at even distances."""
+    return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
 
 
 def _flat(values: NDArray[Any]) -> NDArray[Any]:

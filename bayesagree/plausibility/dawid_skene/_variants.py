@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.plausibility.dawid_skene._chains import Sampler
-from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Sampler
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior

@@ -45,16 +45,15 @@ from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed, block_generator, seed_sequence, stream_apart
 from bayesagree.inference.top_labels import truth_draws
 from bayesagree.io.doors import as_annotations
-from bayesagree.plausibility.dawid_skene._chains import run_chains
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, check
 from bayesagree.plausibility.dawid_skene._ordered import constant_annotators
 from bayesagree.plausibility.dawid_skene._results import (
     CHOSEN,
+    Part,
     chains_tree,
     check_result,
     estimate_tree,
     require_mixed,
-    worst_r_hat,
 )
 from bayesagree.plausibility.dawid_skene._variants import (
     ACCURATE,
@@ -72,8 +71,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-# Chains whose R-hat is larger are drawn again from where they are, so many times as long; and how often, at most.
-LARGEST_R_HAT, LONGER, LONGEST = 1.07, 4, 2
+# Chains whose R-hat is larger are drawn again from where they are, so many times as long, and at most in all.
+LARGEST_R_HAT, LONGER, LONGEST = 1.07, 4, 16
 TARGET = (
     "score from these annotations alone, in which items that they leave open count against every model "
     "(no estimate of the score against one truth: good models score too low)"
@@ -114,7 +113,7 @@ class DawidSkene(Posterior):
             weight = settings["weights"] = weights(crowd, averaged, rng, self.tune)
         if "ordered" in weight:
             _name_constant(crowd, labels)
-        root, draws, parts = seed_sequence(request.random_seed), {}, {}
+        root, parts = seed_sequence(request.random_seed), {}
         settings |= {"tune": self.tune, "thin": self.thin}
         for name, at in zip(weight, positions([*weight.values()], request.draws)):
             if not at.size:
@@ -124,18 +123,18 @@ class DawidSkene(Posterior):
             sampler = SAMPLERS[variant](crowd, prior, request.chains, rng)
             tune = sampler.tune if self.tune is None else self.tune
             thin = sampler.thin if self.thin is None else positive_int(self.thin, "thin")
-            longer = LONGEST if self.thin is None and request.draws >= ENOUGH_DRAWS else 0
+            longest = thin * (LONGEST if self.thin is None and request.draws >= ENOUGH_DRAWS else 1)
             for _ in range(tune):
                 sampler.sweep(rng)
-            for again in range(1 + longer):
-                thin *= LONGER if again else 1
-                parts[name] = run_chains(sampler, rng, draws, at, request, thin=thin, confusion=self.confusion)
-                if again == longer or worst_r_hat(draws, parts[name]) <= LARGEST_R_HAT:
+            while True:
+                part = parts[name] = Part.of(sampler, rng, at, request, thin, confusion=self.confusion)
+                if thin == longest or np.nan_to_num(part.convergence(part.draws)[0]).max() <= LARGEST_R_HAT:
                     break
+                thin *= LONGER
             if at.size == request.draws:
                 own = self.prior if prior is not ACCURATE else prior
                 settings |= {"variant": variant, "prior": own and asdict(own), "tune": tune, "thin": thin}
-        return chains_tree(labels, draws, parts, request.random_seed, settings)
+        return chains_tree(labels, parts, request.random_seed, settings)
 
     def estimate(self, labels: Labels) -> xr.DataTree:
         """Climb to one point estimate."""
