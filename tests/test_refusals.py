@@ -58,7 +58,7 @@ REFUSED = {
     "normal: infinite prior mean": (lambda: ba.normal_inverse_gamma(RATED, prior=ba.plausibility.NormalInverseGammaPrior(mean=np.inf, strength=1, shape=2, scale=1)), "must be finite"),
     "checks: reliability is no probability": (lambda: ba.predictive.with_log_likelihood(ba.dirichlet(VOTES, reliability=0.5, draws=5, random_seed=1), VOTES), "reliability="),
     "trace: percents": (lambda: ba.evaluate(VOTES, SOFT, plausibility=of_percents()), "plausibilities of item 0 sum to 100"),
-    "groups: nobody is in the table": (lambda: ba.annotations.Groups.by_features(VOTES, Annotators.from_table(pd.DataFrame({"annotator": [1, 2], "age": ["old", "old"]})), ["age"]), "none of the annotators, 'x', 'y', 'z', is in their table, which has 1, 2"),
+    "groups: nobody is in the table": (lambda: ba.annotations.Groups.by_features(VOTES, Annotators.from_table(pd.DataFrame({"annotator": [1, 2], "age": ["old", "old"]})), ["age"]), "none of the annotators, 'x', 'y', 'z', is in the table of their features or groups, which has 1, 2"),
     "checks: no such prior": (lambda: ba.predictive.prior_predictive(VOTES, plausibility="no"), "plausibility='no' has no prior predictive"),
     "checks: other annotations": (lambda: ba.predictive.with_posterior_predictive(drawn(), RATED), "expected Labels, got Ratings"),
     "numbers: an infinite one": (lambda: ba.Predictions.from_numbers({"A": [1.0, np.inf]}, items=["x", "y"]), "item 'y': a number is infinite"),
@@ -89,7 +89,7 @@ REFUSED = {
     "choice sets: nothing ranked": (lambda: ba.Rankings.from_long(
         pd.DataFrame({"item": [0, 0, 1], "annotator": ["x"] * 3, "label": ["a", "b", "a"], "rank": [1, 2, np.nan]}),
         offered=True,
-    ), "item 1: a ranking names none of the labels on offer"),
+    ), "item 1, annotator 'x': a ranking names none of the labels on offer"),
 }  # fmt: skip
 
 

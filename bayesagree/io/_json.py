@@ -27,34 +27,27 @@ def guarded(path: Path) -> Iterator[None]:
             raise InputError(f"{where}: not UTF-8 text; save it as UTF-8") from error
 
 
-class _Unpacked(io.RawIOBase):
+def require_size(size: int, where: str) -> None:
+    """Refuse what unpacks to more bytes than are read."""
+    if size > MOST_UNPACKED:
+        raise InputError(
+            f"{where}: unpacks to {size / 2**30:.1f} GiB or more, and {MOST_UNPACKED / 2**30:g} GiB are read at most; "
+            "unpack it yourself if it is what you expect"
+        )
+
+
+class _Unpacked(gzip.GzipFile):
     """The content of a gzip file up to `MOST_UNPACKED` bytes: a small file can unpack to more than any disk holds."""
 
-    def __init__(self, path: Path):
-        self.path, self.file, self.size = path, gzip.GzipFile(path), 0
-
-    def readable(self) -> bool:
-        return True
-
     def readinto(self, buffer: Any) -> int:
-        part = self.file.read(len(buffer))
-        self.size += len(part)
-        if self.size > MOST_UNPACKED:
-            raise InputError(
-                f"{str(self.path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; unpack it yourself if it is "
-                "what you expect"
-            )
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
+        size = super().readinto(buffer)
+        require_size(self.tell(), repr(self.name))
+        return size
 
 
 def open_file(path: Path) -> IO[bytes]:
     """Open a file to its bytes, unpacked if it ends in .gz."""
-    return io.BufferedReader(_Unpacked(path), 2**20) if path.suffix == ".gz" else path.open("rb")
+    return io.BufferedReader(_Unpacked(path), 2**20) if path.suffix == ".gz" else path.open("rb")  # type: ignore[arg-type]
 
 
 def undecodable_line(path: Path) -> int:

@@ -264,12 +264,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
-    if (
-        value is None
-        or value is pd.NA
-        or value is pd.NaT
-        or (isinstance(value, float) and not np.isfinite(value))
-    ):
+    if pd.isna(value) or value in (np.inf, -np.inf):
         return None
     return value if isinstance(value, bool | int | float | str) else str(value)
 

@@ -16,13 +16,13 @@ import pandas as pd
 from bayesagree.annotations._words import MISSING_CELLS
 from bayesagree.errors import InputError, opening, shorten, warn
 from bayesagree.io._json import (
-    MOST_UNPACKED,
     content_of,
     guarded,
     lines_of,
     open_file,
     read_rows,
     require_distinct,
+    require_size,
     undecodable_line,
 )
 
@@ -169,9 +169,7 @@ def _excel(path: Path) -> pd.DataFrame:
             f"{str(path)!r}: Excel files need openpyxl; pip install 'bayesagree[xlsx]', or save it as CSV"
         )
     with opening(path, "Excel file"), zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-    if size > MOST_UNPACKED:
-        raise InputError(f"{str(path)!r} unpacks to more than {MOST_UNPACKED / 2**30:g} GiB; save it as CSV")
+        require_size(sum(member.file_size for member in archive.infolist()), repr(str(path)))
     with opening(path, "Excel file"):
         sheets = {name: sheet for name, sheet in pd.read_excel(path, sheet_name=None).items() if sheet.size}
     if len(sheets) != 1:

@@ -98,7 +98,7 @@ def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypat
     for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
         path = tmp_path / name
         path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
-        with pytest.raises(InputError, match=r"unpacks to more than .* GiB; unpack it yourself"):
+        with pytest.raises(InputError, match=r"unpacks to .* GiB are read at most; unpack it yourself"):
             ba.read_annotations(path)
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from bayesagree.annotations._words import named_columns
 from bayesagree.errors import InputError, opening, require_file
-from bayesagree.io._json import MOST_UNPACKED, read_json, read_rows
+from bayesagree.io._json import read_json, read_rows, require_size
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.tables import arrow_frame, read_table
 
@@ -106,11 +106,7 @@ class File:
         """
         members = [self.members[name] for name in names]
         for member in members:
-            if member.file_size > MOST_UNPACKED:
-                raise InputError(
-                    f"{self.name}, {member.filename}: unpacks to {member.file_size / 2**30:.1f} GiB, more than the "
-                    f"{MOST_UNPACKED / 2**30:g} GiB that are read; unpack it yourself if it is what you expect"
-                )
+            require_size(member.file_size, f"{self.name}, {member.filename}")
         module = _zstd_zipfile(self.name) if any(one.compress_type == ZSTD for one in members) else zipfile
         with opening(self.path, "ZIP archive"):
             archive = module.ZipFile(str(self.path))

@@ -21,6 +21,8 @@ from bayesagree.io.formats._guess import Columns
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 
 LISTS = {list, tuple, np.ndarray}
+# What a rule for repeated pairs leaves out.
+REPEATED = "repeated annotations of an item by an annotator"
 
 
 class Wanted(NamedTuple):
@@ -71,8 +73,8 @@ FIELD_ERRORS = (
     ValueError,
     AttributeError,
     StopIteration,
-    RecursionError,
-    OverflowError,
+    RuntimeError,
+    ArithmeticError,
 )
 
 
@@ -179,7 +181,7 @@ class Found:
             made: Annotations = in_levels(of_ratings, self.notes)
         else:
             made = Labels.from_long(frame, **how, label=label, labels=wanted.labels, ordered=wanted.ordered)
-        self.count_repeats(int(frame[value].notna().sum()) - made.n_annotations)
+        self.left_out[REPEATED] += int(frame[value].notna().sum()) - made.n_annotations
         return made
 
     def _whole_answers(
@@ -206,7 +208,7 @@ class Found:
                 f"{place_of(item=what, annotator=who)}: ranked more than once ({len(repeated)} repeated rankings in "
                 f"all); {say('duplicates', 'first')} (or last) takes one of them"
             )
-        self.count_repeats(len(repeated))
+        self.left_out[REPEATED] += len(repeated)
         return frame[~frame["_answer"].isin(repeated["_answer"])], "keep"
 
     def marked(self, question: str | None) -> pd.DataFrame | None:
@@ -220,11 +222,6 @@ class Found:
             return None
         rows = [row if question == name else (*row[:2], None, None, None) for question, *row in self.spans]
         return pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
-
-    def count_repeats(self, number: int) -> None:
-        """Count annotations that a rule for repeated pairs left out."""
-        if number:
-            self.left_out["repeated annotations of an item by an annotator"] += number
 
     def predictions(self, labels: Any, items: Iterable[Any] = ()) -> Predictions | None:
         """Make the predictions, None where the file holds none; other items have missing labels."""
