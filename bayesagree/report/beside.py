@@ -59,33 +59,21 @@ class GroupResults:
         Number of annotators, annotations and items of each group; index group.
     accuracy
         Result of `group_summary`; None without models.
-    worst
-        One row per model: group served worst, group served best, probability that it is so; None without models.
     """
 
     by: str
     composition: pd.DataFrame
     accuracy: xr.Dataset | None = None
-    worst: pd.DataFrame | None = None
 
 
 def group_results(case: Case, groups: Groups) -> GroupResults:
     """Compute who is in each group and how well each model serves it."""
     annotations, models, settings = case
     labels = as_labels(cast(Any, annotations), settings.threshold)
-    composition = groups.composition(labels)
     if models is None:
-        return GroupResults(groups.by, composition)
-    found = group_summary(
-        group_posterior(labels, models, groups, **settings.options("draws", "chains", "random_seed"))
-    )
-    low, high = (end("group").values for end in (found["mean"].idxmin, found["mean"].idxmax))
-    names, worse = found["model"].values, found["prob_worse"]
-    chance = [
-        float(worse.sel(model=m, group=a, other_group=b)) for m, a, b in zip(names, low, high, strict=True)
-    ]
-    worst = pd.DataFrame({"model": names, "worst": low, "best": high, "probability": chance})
-    return GroupResults(groups.by, composition, found, worst)
+        return GroupResults(groups.by, groups.composition(labels))
+    drawn = group_posterior(labels, models, groups, **settings.options("draws", "chains", "random_seed"))
+    return GroupResults(groups.by, groups.composition(labels), group_summary(drawn))
 
 
 def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFrame]:

@@ -34,8 +34,6 @@ from bayesagree.report.scores import ModelScores, model_scores
 from bayesagree.report.settings import Case, ReportSettings, ReportSource
 from bayesagree.subjective.specification import EvaluationSpecification, SpecificationReport
 
-# Plausibilities of the draws that models are scored on are kept whole up to this size.
-MAX_BYTES = 2**30
 # Labels shown of each item, and pairs for the next comparison.
 CANDIDATES, NEXT = 4, 5
 
@@ -266,20 +264,21 @@ def _evaluated(
     """Compute what is shown of annotations alone."""
     case = Case.of(annotations, predictions, settings)
     settings, record = case.settings, case.settings.record
-    # The evaluation draws the labels that predictions inform.
-    drawn = not record.specification.takes_predictions or record.specification.asks_threshold
-    tree: Any = _posterior(case, settings.reliability[0]) if drawn else None
     scores = seen = against = None
     if case.models is not None:
-        scores, seen = model_scores(case, tree, progress)
+        scores, seen = model_scores(case, progress)
         if gold is not None:
             shared = settings.options("metrics", "draws", "chains", "random_seed", "items", "missing")
             against = evaluate(case.annotations, case.models, gold=gold, **shared)
-    if tree is None:
-        tree = seen
-        by_label = tree["certainty"].to_dataset()["label_certainty"]
+    if record.specification.takes_predictions and not record.specification.asks_threshold:
+        trees: Any = [seen]  # the evaluation draws the labels that predictions inform
+        found = [trees[0]["certainty"].to_dataset()["label_certainty"]]
     else:
-        by_label = _label_certainty(case, tree)
+        trees = [_posterior(case, level) for level in settings.reliability]
+        exact = record.closed_form
+        found = [label_certainty(tree, threshold=settings.threshold, exact=exact) for tree in trees]
+    levels = {"reliability": [*settings.reliability], "item": case.annotations.items}
+    highest = np.stack([one.max("category").values for one in found])
     notes = given_notes(annotations, predictions, settings.missing)
     notes += prior_notes(scores.made.get("prior_share") if scores is not None else None)
     if predictions is not None and predictions.runs is not None:
@@ -287,52 +286,30 @@ def _evaluated(
     return {
         "annotations": case.annotations,
         "settings": settings,
-        "certainty": _certainty(case, by_label, seen),
-        "open_items": _open_items(case, by_label),
+        "certainty": xr.DataArray(highest, levels, tuple(levels), "annotation_certainty"),
+        "open_items": _open_items(case, found[0]),
         "scores": scores,
         "gold": against,
         "groups": None if groups is None else group_results(case, groups),
         "further_votes": further_votes(case),
-        "choice": tuple(choice_notes(settings_of(tree) | {"choice": settings.choice})),
+        "choice": tuple(choice_notes(settings_of(trees[0]) | {"choice": settings.choice})),
         "given": tuple(notes),
-        "diagnostics": diagnostics(tree),
+        "diagnostics": diagnostics(trees[0]),
     }
 
 
 def _posterior(case: Case, reliability: float) -> xr.DataTree:
-    """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws.
-
-    Of chains that join all items, plausibilities are kept where they fit into memory: models are scored on them.
-    """
-    annotations, models, settings = case
-    record, size = settings.record, (settings.draws, settings.chains)
-    numbers = annotations.items.size * annotations.categories.size * settings.draws * settings.chains
-    scored = record.specification.checks_chains and models is not None and 8 * numbers <= MAX_BYTES
-    top = None if record.specification.asks_threshold or scored else 1
-    request = Request(*((1, 1) if record.closed_form else size), settings.random_seed, top_labels=top)
+    """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
+    settings, record = case.settings, case.settings.record
     posterior: Any = record.specification.at(reliability)
-    if record.specification.takes_predictions:
-        posterior = replace(posterior, predictions=models)
-    tree = posterior.draw(annotations, request)
-    if record.specification.checks_chains and not settings.allow_unmixed:
+    if posterior.takes_predictions:
+        posterior = replace(posterior, predictions=case.models)
+    size = (1, 1) if record.closed_form else (settings.draws, settings.chains)
+    top = None if posterior.asks_threshold else 1
+    tree = posterior.draw(case.annotations, Request(*size, settings.random_seed, top_labels=top))
+    if posterior.checks_chains and not settings.allow_unmixed:
         require_mixed(tree)
     return tree
-
-
-def _label_certainty(case: Case, tree: xr.DataTree) -> xr.DataArray:
-    return label_certainty(tree, threshold=case.settings.threshold, exact=case.settings.record.closed_form)
-
-
-def _certainty(case: Case, reference: xr.DataArray, seen: xr.DataTree | None) -> xr.DataArray:
-    """Return the annotation certainty at every reliability, as scoring saw it unless there is a closed form."""
-    rows = [reference.max("category").values]
-    for k, level in enumerate(case.settings.reliability[1:], 1):
-        if seen is None or case.settings.record.closed_form:
-            rows.append(_label_certainty(case, _posterior(case, level)).max("category").values)
-        else:
-            rows.append(seen["certainty"].to_dataset()["annotation_certainty"].isel(reliability=k).values)
-    coords = {"reliability": list(case.settings.reliability), "item": case.annotations.items}
-    return xr.DataArray(np.stack(rows), coords, ("reliability", "item"), "annotation_certainty")
 
 
 def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:

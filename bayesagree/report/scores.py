@@ -60,14 +60,8 @@ class ModelScores:
         return (sign * found if best is None else -np.abs(found - best)).idxmax("model")
 
 
-def model_scores(
-    case: Case, truth: xr.DataTree | None, progress: Callable[[int], None]
-) -> tuple[ModelScores, xr.DataTree]:
-    """Score the models at every reliability; returns also the evaluation.
-
-    `truth` is the posterior at the reference, where it was drawn before: chains that join all items, if it keeps
-    plausibilities, run once.
-    """
+def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataTree]:
+    """Score the models at every reliability; returns also the evaluation."""
     models: Any = case.models
     settings, record, metrics = case.settings, case.settings.record, case.settings.metrics
     options = settings.options(
@@ -75,9 +69,7 @@ def model_scores(
     )
     if settings.threshold is not None:
         options["threshold"] = settings.threshold
-    if record.specification.checks_chains and truth is not None and "plausibility" in truth["posterior"]:
-        options["plausibility"] = truth
-    elif record.specification.checks_chains:
+    if record.specification.checks_chains:
         options["allow_unmixed"] = settings.allow_unmixed
     options["another_annotator"] = scores_another_annotator(record.specification, metrics)
     tree = evaluate(case.annotations, models, progress=progress, **options)
