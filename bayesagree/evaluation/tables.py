@@ -195,10 +195,10 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")
     if predictions is None:
         return notes
-    lacks = predictions.lacking()
-    if missing == "skip" and lacks.any():
-        left_out = f"{lacks.any(axis=0).sum()} of {lacks.shape[1]} items are left out"
-        notes.append(f"{left_out}: a model predicts nothing for them.")
+    lacks, every = predictions.lacking(), pd.Index(annotations.items).union(predictions.items, sort=False)
+    left_out = every.size - (~lacks.any(axis=0)).sum()
+    if missing == "skip" and left_out:
+        notes.append(f"{left_out} of {every.size} items are left out: a model predicts nothing for them.")
     elif lacks.any():
         notes.append(f"{lacks.sum()} missing predictions count as wrong.")
     if predictions.numbers is None:
