@@ -61,6 +61,10 @@ class Coefficient(NamedTuple):
         """Value where every item counts once."""
         return float(self.compute(self.weight[None])[0])
 
+    def existing(self, why_not: str) -> "Coefficient":
+        """Return the coefficient, or why it has no value."""
+        return undefined(why_not) if np.isnan(self.estimate()) else self
+
 
 # A coefficient of one set of annotations, or the two whose difference is wanted.
 Sides = tuple[Coefficient, ...]
@@ -268,57 +272,54 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
 
     Coefficients that need an order exist for labels that have one, and where the weights state it.
     """
-    weighted = kind != "identity"
-    for name, found in _coefficients(items, kind, "" if items.has_order or weighted else NO_ORDER):
+    n, weighted, patterns, people = items.values.size, kind != "identity", items.patterns, items.n_annotators
+    many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
+    # Many distinct values leave the coefficients of moments, which need no table of values.
+    C = np.empty((0, 0)) if many else items.counts()
+    A = np.empty((0, 0)) if many else formula.agreement_weights(kind, items.values)
+    order = "" if items.has_order or weighted else NO_ORDER
+    words = order if items.numeric else "the labels are not numbers"
+    below = "ratio distances need values of at least 0" if items.numeric and items.values.min() < 0 else ""
+
+    def of_counts(missing: str, compute: Callable[..., Floats], *given: Any) -> Coefficient:
+        if missing:
+            return undefined(missing)
+        of_patterns = patterns.weight, patterns.pattern_of_item, 1 if many else n**2
+        return Coefficient(lambda W: compute(W, *given), *of_patterns).existing(why_undefined(items))
+
+    repeated = "an annotator annotated an item more than once" if items.repeated else ""
+    cohen = undefined(many or (repeated if people == 2 else "needs exactly two known annotators"))
+    if not cohen.note:
+        cohen = against(items, int(items.annotator.max()), kind)
+    conger = undefined(many or ("" if people >= 2 else "needs two or more known annotators"))
+    both, beyond_chance = C.sum(axis=1) == 2, formula.beyond_chance
+    found = {
+        "percent_agreement": of_counts(many, formula.observed_agreement, C, np.eye(len(A))),
+        "cohen_kappa": cohen,
+        "scott_pi": of_counts(cohen.note, lambda W: beyond_chance(W[:, both], C[both], A, "fleiss")),
+        "conger_kappa": conger if conger.note else _conger(items, C, A),
+        "fleiss_kappa": of_counts(many, beyond_chance, C, A, "fleiss"),
+        "alpha_nominal": of_counts(many, formula.alpha, C, "nominal", items.values),
+        "alpha_ordinal": of_counts(many or order, formula.alpha, C, "ordinal", items.values),
+        "alpha_interval": of_counts(words, formula.alpha, patterns.counts, "interval", items.values),
+        "alpha_ratio": of_counts(words or many or below, formula.alpha, C, "ratio", items.values),
+        "gwet_ac2" if weighted else "gwet_ac1": of_counts(many, beyond_chance, C, A, "gwet"),
+        "brennan_prediger": of_counts(many, beyond_chance, C, A, "brennan_prediger"),
+        "icc_one_way": of_counts(words, formula.icc_one_way, patterns.counts, items.values),
+        "icc_agreement": undefined(words or COMPONENTS),
+        "icc_consistency": undefined(words or COMPONENTS),
+    }
+    for name, one in found.items():
         remark = f"{kind} weights" if weighted and name in WEIGHTED else ""
         if name in OF_ORDER and not weighted:
             remark = items.order_note
         # Two values have one distance: the coefficients of an order are then the nominal ones.
         nominal = name == "alpha_nominal" or (name in KAPPAS and not weighted)
-        of_two = items.values.size == 2 and (name in KAPPAS or name.startswith("alpha"))
-        of_order = name in OF_ORDER and items.values.size > 2
-        yield name, found._replace(remark=remark, equal_tails=nominal or of_two, of_order=of_order)
-
-
-def _coefficients(items: Items, kind: Weights, no_order: str) -> Iterator[tuple[str, Coefficient]]:
-    n = items.values.size
-    many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
-    # Many distinct values leave the coefficients of moments, which need no table of values.
-    C = np.empty((0, 0)) if many else items.counts()
-    A = np.empty((0, 0)) if many else formula.agreement_weights(kind, items.values)
-    patterns = items.patterns
-
-    def of_counts(compute: Callable[[Floats], Floats], missing: str = "") -> Coefficient:
-        if missing:
-            return undefined(missing)
-        pairs_of_values = n**2 if n <= MOST_VALUES else 1
-        return _defined(Coefficient(compute, patterns.weight, patterns.pattern_of_item, pairs_of_values), items)
-
-    yield "percent_agreement", of_counts(lambda W: formula.observed_agreement(W, C, np.eye(len(A))), many)
-    missing = many or ("" if items.n_annotators == 2 else "needs exactly two known annotators")
-    missing = missing or ("an annotator annotated an item more than once" if items.repeated else "")
-    cohen = undefined(missing) if missing else against(items, int(items.annotator.max()), kind)
-    both = C.sum(axis=1) == 2
-    yield "cohen_kappa", cohen
-    yield "scott_pi", of_counts(lambda W: formula.fleiss(W[:, both], C[both], A), cohen.note)
-    missing = many or ("" if items.n_annotators >= 2 else "needs two or more known annotators")
-    yield "conger_kappa", undefined(missing) if missing else _conger(items, C, A)
-    yield "fleiss_kappa", of_counts(lambda W: formula.fleiss(W, C, A), many)
-    for name, missing in (("nominal", many), ("ordinal", many or no_order)):
-        yield f"alpha_{name}", of_counts(lambda W, name=name: formula.alpha(W, C, name, items.values), missing)
-    words = no_order if items.numeric else "the labels are not numbers"
-    yield "alpha_interval", of_counts(lambda W: formula.interval_alpha(W, items.moments()), words)
-    below = "ratio distances need values of at least 0" if items.numeric and items.values.min() < 0 else ""
-    yield "alpha_ratio", of_counts(lambda W: formula.alpha(W, C, "ratio", items.values), words or many or below)
-    gwet = "gwet_ac1" if kind == "identity" else "gwet_ac2"
-    yield gwet, of_counts(lambda W: formula.gwet(W, C, A), many)
-    yield "brennan_prediger", of_counts(lambda W: formula.brennan_prediger(W, C, A), many)
-    yield "icc_one_way", of_counts(lambda W: formula.icc_one_way(W, items.moments()), words)
-    yield from ((name, undefined(words or COMPONENTS)) for name in ("icc_agreement", "icc_consistency"))
-
-
-def _defined(found: Coefficient, items: Items) -> Coefficient:
-    return undefined(why_undefined(items)) if np.isnan(found.estimate()) else found
+        of_two = n == 2 and (name in KAPPAS or name.startswith("alpha"))
+        yield (
+            name,
+            one._replace(remark=remark, equal_tails=nominal or of_two, of_order=name in OF_ORDER and n > 2),
+        )
 
 
 def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
@@ -349,8 +350,7 @@ def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
     weight = np.bincount(named[named >= 0], minlength=used.sum()).astype(float)
     remark = "" if kind == "identity" else f"{kind} weights"
     found = Coefficient(compute, weight, unit, A.size, "", remark, kind == "identity")
-    only = "expected agreement is complete: only one value was used"
-    return undefined(only) if np.isnan(found.estimate()) else found
+    return found.existing("expected agreement is complete: only one value was used")
 
 
 def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
@@ -368,7 +368,7 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     def compute(weight: Floats) -> Floats:
         return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)
 
-    return _defined(Coefficient(compute, *items.each(), use.size), items)
+    return Coefficient(compute, *items.each(), use.size).existing(why_undefined(items))
 
 
 def why_undefined(items: Items) -> str:

@@ -5,6 +5,9 @@ W : weights of the patterns, shape (B, P): numbers of items for the estimate, Ba
 A : agreement weights of pairs of values in [0, 1], (V, V), the identity for nominal data.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import scipy as sp
 
@@ -39,80 +42,65 @@ def observed_agreement(W: Floats, C: Floats, A: Floats) -> Floats:
     return ratio(W[:, pairs] @ inside, W[:, pairs].sum(axis=1))
 
 
-def value_shares(W: Floats, C: Floats) -> Floats:
-    """Return the share of each value, every item counting once, shape (B, V)."""
-    share = C / C.sum(axis=1, keepdims=True)
-    return W @ share / W.sum(axis=1, keepdims=True)
+# Agreement by chance, from the share of each value (B, V) and A: what tells the coefficients of all annotators apart.
+CHANCE: dict[str, Callable[[Floats, Floats], Floats]] = {
+    # Fleiss' kappa, Scott's pi for two annotators.
+    "fleiss": pair_sum,
+    # Gwet's AC1, or AC2 with agreement weights.
+    "gwet": lambda share, A: (
+        np.sum(share * (1 - share), axis=1) * A.sum() / max(len(A) * (len(A) - 1), 1) + (len(A) == 1)
+    ),
+    # Brennan and Prediger's coefficient (Bennett's S, Randolph's kappa).
+    "brennan_prediger": lambda share, A: np.full(len(share), A.mean()),
+}
 
 
-def fleiss(W: Floats, C: Floats, A: Floats) -> Floats:
-    """Return Fleiss' kappa (Scott's pi for two annotators), any number of ratings per item."""
-    share = value_shares(W, C)
-    return chance_corrected(observed_agreement(W, C, A), pair_sum(share, A))
+def beyond_chance(W: Floats, C: Floats, A: Floats, chance: str) -> Floats:
+    """Return a coefficient of all annotators together, every item counting once, any number of ratings per item."""
+    share = W @ (C / C.sum(axis=1, keepdims=True)) / W.sum(axis=1, keepdims=True)
+    return chance_corrected(observed_agreement(W, C, A), CHANCE[chance](share, A))
 
 
-def gwet(W: Floats, C: Floats, A: Floats) -> Floats:
-    """Return Gwet's AC1, or AC2 with agreement weights."""
-    share, q = value_shares(W, C), len(A)
-    expected = A.sum() / (q * (q - 1)) * np.sum(share * (1 - share), axis=1) if q > 1 else np.ones(len(W))
-    return chance_corrected(observed_agreement(W, C, A), expected)
-
-
-def brennan_prediger(W: Floats, C: Floats, A: Floats) -> Floats:
-    """Return Brennan and Prediger's coefficient (Bennett's S, Randolph's kappa)."""
-    return chance_corrected(observed_agreement(W, C, A), np.full(len(W), A.sum() / len(A) ** 2))
-
-
-def alpha(W: Floats, C: Floats, level: str, values: Floats) -> Floats:
+def alpha(W: Floats, C: Any, level: Any, values: Floats) -> Floats:
     """Return Krippendorff's alpha = 1 - D_o / D_e.
 
     D_o and D_e are the mean squared distances of two values of one item, and of any two values of items with two or
-    more ratings, at the ratio level those of (x - y) / (x + y). At the nominal level C may be sparse.
+    more ratings, at the ratio level those of (x - y) / (x + y). `level` may also be a table of distances, shape (V, V).
+    At the nominal and the interval level there is no table of pairs of values, and C may be sparse.
     """
     rated = C.sum(axis=1) >= 2
     W, C = W[:, rated], C[rated]
-    n, total = C.sum(axis=1), W @ C
-    N = total.sum(axis=1)
-    if level == "nominal":
-        # All pairs but the equal ones are apart: no table of pairs of values.
+    n = C.sum(axis=1)
+    N = W @ n
+    if isinstance(level, str) and level == "interval":
+        _, first, second = moments(C, values)
+        observed, expected = W @ ((n * second - first**2) / (n - 1)), N * (W @ second) - (W @ first) ** 2
+        return 1 - ratio(observed * (N - 1), expected)
+    total = W @ C
+    if not isinstance(level, str) or level == "ratio":
+        distance = ratio_distance(values) if isinstance(level, str) else level
+        observed, expected = W @ (pair_sum(C, distance) / (n - 1)), pair_sum(total, distance)
+    elif level == "nominal":
         observed = W @ ((n**2 - (C * C).sum(axis=1)) / (n - 1))
         expected = N**2 - np.sum(total**2, axis=1)
-    elif level == "ordinal":
+    else:
         # The distance is that of ranks, which differ between replicates.
         rank = np.cumsum(total, axis=1) - total / 2 - N[:, None] / 2
         observed = np.sum(W * (n * (rank**2 @ C.T) - (rank @ C.T) ** 2) / (n - 1), axis=1)
         expected = N * np.sum(total * rank**2, axis=1) - np.sum(total * rank, axis=1) ** 2
-    else:
-        return distance_alpha(W, C, ratio_distance(values))
     return 1 - ratio(observed * (N - 1), expected)
+
+
+def moments(C: Any, values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return n, sum x and sum x^2 of every pattern, x centred at the mean of the values."""
+    x = values - values.mean()
+    return C.sum(axis=1), C @ x, C @ x**2
 
 
 def ratio_distance(values: Floats) -> Floats:
     """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros."""
     difference, both = values[:, None] - values, values[:, None] + values
     return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
-
-
-def distance_alpha(W: Floats, C: Floats, distance: Floats) -> Floats:
-    """Return Krippendorff's alpha of any distance of two values, shape (V, V)."""
-    rated = C.sum(axis=1) >= 2
-    W, C = W[:, rated], C[rated]
-    n, total = C.sum(axis=1), W @ C
-    observed = W @ (pair_sum(C, distance) / (n - 1))
-    return 1 - ratio(observed * (total.sum(axis=1) - 1), pair_sum(total, distance))
-
-
-def interval_alpha(W: Floats, moments: Floats) -> Floats:
-    """Return interval alpha without any table of values.
-
-    1 - sum_u n_u s_u^2 / (N S^2) over items with two or more ratings; `moments` are n, sum x, sum x^2, shape (P, 3).
-    """
-    pairs = np.asarray(moments[:, 0] >= 2)
-    n, first, second = moments[pairs].T
-    weight = W[:, pairs]
-    within = weight @ ((n * second - first**2) / (n - 1))
-    N, total, square = weight @ n, weight @ first, weight @ second
-    return 1 - ratio(within * (N - 1), N * square - total**2)
 
 
 def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, value: Integers) -> Floats:
@@ -132,9 +120,9 @@ def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, v
     return chance_corrected(observed_agreement(W, C, A), expected)
 
 
-def icc_one_way(W: Floats, moments: Floats) -> Floats:
+def icc_one_way(W: Floats, C: Any, values: Floats) -> Floats:
     """Return ICC(1): the share of the variance of a rating that lies between items, any number of ratings per item."""
-    n, first, second = moments.T
+    n, first, second = moments(C, values)
     items, N = W.sum(axis=1), W @ n
     total = W @ first
     between = ratio(W @ (first**2 / n) - total**2 / N, items - 1)

@@ -75,11 +75,6 @@ class Items:
         """Number of annotations."""
         return round(float(self.patterns.weight @ self.patterns.size))
 
-    def moments(self) -> Floats:
-        """Return n, sum x, sum x^2 of every pattern, x centred at the mean of the values, shape (pattern, 3)."""
-        centred = self.values - self.values.mean()
-        return self.patterns.counts @ np.stack([np.ones_like(centred), centred, centred**2], axis=1)
-
     @property
     def repeated(self) -> bool:
         """Whether an annotator annotated an item more than once."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesagree._types import Floats
 from bayesagree.agreement import _formulas as formula
-from bayesagree.agreement._coefficients import Coefficient, undefined, why_undefined
+from bayesagree.agreement._coefficients import Coefficient, why_undefined
 from bayesagree.agreement._items import AgreementData, Items, items_of
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.sets import sets_and_members
@@ -68,7 +68,7 @@ def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coef
     counts, patterns = items.counts(), items.patterns
 
     def compute(weight: Floats) -> Floats:
-        return formula.distance_alpha(weight, counts, table)
+        return formula.alpha(weight, counts, table, items.values)
 
     found = Coefficient(compute, patterns.weight, patterns.pattern_of_item, table.size)
-    return f"alpha_{name}", undefined(why_undefined(items)) if np.isnan(found.estimate()) else found, items
+    return f"alpha_{name}", found.existing(why_undefined(items)), items

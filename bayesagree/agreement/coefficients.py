@@ -260,11 +260,8 @@ def krippendorff_alpha(
         )
     if level in ("interval", "ratio") and not items.numeric:
         raise InputError(f"level={level!r} needs numbers, and the labels are none; pass level='ordinal'")
-    if level == "interval":
-        alpha = formula.interval_alpha(items.patterns.weight[None], items.moments())
-    else:
-        counts = items.patterns.counts if level == "nominal" else items.counts()
-        alpha = formula.alpha(items.patterns.weight[None], counts, level, items.values)
+    counts = items.patterns.counts if level in ("nominal", "interval") else items.counts()
+    alpha = formula.alpha(items.patterns.weight[None], counts, level, items.values)
     return _or_warn(float(alpha[0]), items)
 
 

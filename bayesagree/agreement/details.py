@@ -19,7 +19,6 @@ from bayesagree.agreement._coefficients import (
     coefficients,
     replicated,
     row_of,
-    undefined,
 )
 from bayesagree.agreement._items import MOST_VALUES, Items, items_of
 from bayesagree.annotations import Labels, Ratings
@@ -151,4 +150,4 @@ def _specific(count: Floats, n: Floats, items: Items) -> Coefficient:
         return formula.ratio(W @ together, W @ possible)
 
     found = Coefficient(compute, items.patterns.weight, items.patterns.pattern_of_item, 1)
-    return undefined("no other annotation beside this label") if np.isnan(found.estimate()) else found
+    return found.existing("no other annotation beside this label")

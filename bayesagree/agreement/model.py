@@ -8,7 +8,7 @@ import xarray as xr
 
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
-from bayesagree.agreement.annotator_effects import AnnotatorEffects
+from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects
 from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
@@ -49,10 +49,8 @@ def build_model(
         item, annotator = annotation_data(item_index, ratings.annotator_index)
         phi = part("phi", own.get("phi"), lambda: _phi(prior.phi), dims=None)
         precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
-        if (own_means := own.get("item_mean")) is not None:
-            unit_mean = own_means()
-        else:
-            unit_mean = _hierarchical_means(prior) if means.hierarchical else _known_means(means, rated)
+        own_means = own.get("item_mean")
+        unit_mean = _item_means(means, prior, rated) if own_means is None else own_means()
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean: Any = unit_mean[item]
         if effects != "none":
@@ -63,9 +61,18 @@ def build_model(
             change(value, item, annotator) if (change := own.get(name)) else value
             for name, value in (("mean", mean), ("precision", precision))
         )
-        shares = _end_shares() if kind == "inflated" else []
+        # The roots of the shares of outright ends are uniform.
+        roots = [(name, _share("root_" + name, (1, 1))) for name in END_SHARES if kind == "inflated"]
+        shares = [pm.Deterministic(name, root**2) for name, root in roots]
         _observe(ratings, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
+
+
+def _share(name: str, shapes: tuple[float, float], **more: Any) -> Any:
+    """Return a share with a Beta prior, uniform where that is."""
+    import pymc as pm
+
+    return pm.Uniform(name, 0, 1, **more) if tuple(shapes) == (1, 1) else pm.Beta(name, *shapes, **more)
 
 
 def _phi(shapes: tuple[float, float]) -> Any:
@@ -73,38 +80,18 @@ def _phi(shapes: tuple[float, float]) -> Any:
 
     if shapes == (1, 1):
         return pm.Uniform("phi", -1, 1)
-    share: Any = pm.Beta("phi_share", *shapes)
-    return pm.Deterministic("phi", 2 * share - 1)
+    return pm.Deterministic("phi", 2 * _share("phi_share", shapes) - 1)
 
 
-def _end_shares() -> list[Any]:
-    """Return the shares of outright ends, whose roots are uniform."""
-    import pymc as pm
+def _item_means(means: MeanPrior, prior: AgreementPrior, rated: Any) -> Any:
+    from bayesagree.inference.random_draws import beta_variable, truncated_normal_variable
 
-    roots: list[Any] = [pm.Uniform("root_" + name, lower=0, upper=1) for name in END_SHARES]
-    return [pm.Deterministic(name, root**2) for name, root in zip(END_SHARES, roots)]
-
-
-def _hierarchical_means(prior: AgreementPrior) -> Any:
-    import pymc as pm
-
-    from bayesagree.inference.random_draws import beta_variable
-
-    m, s = (
-        pm.Uniform(name, 0, 1) if shapes == (1, 1) else pm.Beta(name, *shapes)
-        for name, shapes in (("mean_location", prior.mean_location), ("mean_spread", prior.mean_spread))
-    )
-    t: Any = s**-2 - 1
-    return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
-
-
-def _known_means(means: MeanPrior, rated: Any) -> Any:
-    import pymc as pm
-
-    from bayesagree.inference.random_draws import truncated_normal_variable
-
+    if means.hierarchical:
+        m, s = (_share(name, getattr(prior, name)) for name in HYPER)
+        t: Any = s**-2 - 1
+        return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
     if means.of_item is None:
-        return pm.Uniform("unit_item_mean", 0, 1, dims="item")
+        return _share("unit_item_mean", (1, 1), dims="item")
     number = means.of_item[rated]
     # Without a truth: a normal density that is flat on (0, 1) to 1e-9.
     centre, sd = np.append(0.5, means.truth)[number], np.where(number > 0, means.sd, 1e4)

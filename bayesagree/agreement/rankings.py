@@ -14,7 +14,7 @@ from bayesagree.errors import InputError
 # Replicates of the weights at once.
 STEP = 100
 NAMES = ("kendall_w", "kendall_w_ties", "tau_b")
-NOTES = {"kendall_w_ties": "corrected for ties"}
+KIND = {"ci_kind": "weighted bootstrap hdi"}
 
 
 class Item(NamedTuple):
@@ -41,7 +41,7 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     chosen = np.flatnonzero(sizes >= 2)
     if not chosen.size:
         nothing = {"estimate": np.nan} | interval_of(np.empty(0), ci_prob, "no item has two rankings")
-        return {name: nothing | {"ci_kind": "weighted bootstrap hdi"} for name in NAMES}
+        return {name: nothing | KIND for name in NAMES}
     items = [_item(rankings, int(i)) for i in chosen]
     values = [_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items]
     by_item = np.stack(values, axis=1)
@@ -53,22 +53,18 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
             _coefficients(items[0], weight) if len(items) == 1 else ratio(filled @ weight.T, known @ weight.T)
         )
 
-    n, note = len(items), ""
+    n, over = len(items), ""
     if n == 1:
-        n, note = items[0].ranking.size, "one item: the interval is over its annotators"
+        n, over = items[0].ranking.size, "one item: the interval is over its annotators"
     weights = (rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP))
-    estimate, drawn = compute(np.ones((1, n)))[:, 0], np.concatenate([compute(w) for w in weights], axis=1)
-    return {
-        name: _row(estimate[k], drawn[k], ci_prob, together(NOTES.get(name, ""), note))
-        for k, name in enumerate(NAMES)
-    }
-
-
-def _row(estimate: float, drawn: Floats, ci_prob: float, note: str) -> dict[str, Any]:
-    if np.isnan(estimate):
-        note = together(note, "every ranking is one block of ties, without an order to agree on")
-    interval = interval_of(drawn[:0] if np.isnan(estimate) else drawn, ci_prob, note, estimate=estimate)
-    return {"estimate": estimate} | interval | {"ci_kind": "weighted bootstrap hdi"}
+    estimates, drawn = compute(np.ones((1, n)))[:, 0], np.concatenate([compute(w) for w in weights], axis=1)
+    rows = {}
+    for name, estimate, of_name in zip(NAMES, estimates, drawn):
+        none = "every ranking is one block of ties, without an order to agree on" * bool(np.isnan(estimate))
+        note = together("corrected for ties" * (name == "kendall_w_ties"), over, none)
+        interval = interval_of(of_name[:0] if none else of_name, ci_prob, note, estimate=estimate)
+        rows[name] = {"estimate": estimate} | interval | KIND
+    return rows
 
 
 def _coefficients(item: Item, weight: Floats) -> Floats:
