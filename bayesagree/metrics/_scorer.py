@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats, Places
+from bayesagree._types import Advance, Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
@@ -22,7 +22,7 @@ from bayesagree.inference.results import check_size
 from bayesagree.inference.streams import BLOCK, block_generator
 from bayesagree.metrics._checks import check_predictions, has_one_label
 from bayesagree.metrics.item_weights import ItemGroups, ItemWeights
-from bayesagree.metrics.records import Mean, Weightings, Whole
+from bayesagree.metrics.records import Weightings, Whole
 from bayesagree.metrics.registry import Metric
 from bayesagree.metrics.values import Drawn, Given
 
@@ -121,14 +121,14 @@ class Scorer:
         return drawn or self.another is not None or any(m.record.against_distribution for m in self.metrics)
 
     @property
-    def whole(self) -> list[int]:
-        """Which metrics need all items at once."""
-        return [c for c, m in enumerate(self.metrics) if isinstance(m.record.kind, Whole)]
+    def whole(self) -> list[Metric]:
+        """Metrics that need all items at once."""
+        return [m for m in self.metrics if isinstance(m.record.kind, Whole)]
 
     @property
     def whole_shares(self) -> bool:
         """Whether one of these compares with all plausibilities."""
-        return any(self.metrics[c].record.against_distribution for c in self.whole)
+        return any(m.record.against_distribution for m in self.whole)
 
     @property
     def n_components(self) -> int:
@@ -193,41 +193,24 @@ class Scorer:
                 out[:, start:stop] = kind.add(drawn, given, weightings, stop - start, metric.number)
         return out
 
-    def of_items(self, block: DrawBlock) -> Floats:
-        """Return the mean over draws of the first metric, a mean over items: shape (model, item)."""
-        metric, drawn = self.metrics[0], Drawn(block, self.n_labels)
-        if not isinstance(metric.record.kind, Mean):
-            raise InputError(f"{metric.name} is not a mean over items, so single items have no value")
-        given = [self.given.one(m, block.items) for m in range(self.n_models)]
-        return np.stack([metric.record.kind.value(drawn, one, *metric.numbered).mean(axis=1) for one in given])
+    def finish(self, sums: Floats, total: Floats | float, *of_all: Any) -> Floats:
+        """Return the scores (metric, model, sample) of the sums of all items and their total weight.
 
-    def finish(self, sums: Floats, total: Floats | float) -> Floats:
-        """Return the scores (metric, model, sample) of the sums of all items and their total weight."""
-        out = np.full((len(self.metrics), *sums.shape[1:]), np.nan)
+        `of_all` is what a metric needs that sees all items at once: the true label or number of all items in each draw,
+        shape (item, sample), or their plausibilities (item, sample, label); the items that count, and their weights,
+        None where each counts once; a function called after every call of a function of the user's.
+        """
+        out = np.empty((len(self.metrics), *sums.shape[1:]))
         names = [str(name) for name in self.predictions.categories.tolist()]
         for c, (metric, at) in enumerate(zip(self.metrics, self.parts)):
             kind = metric.record.kind
-            if not isinstance(kind, Whole):
+            if isinstance(kind, Whole):
+                truth, *rest = of_all
+                out[c] = kind.function(truth, self.given, *rest)
+            else:
                 label = None if metric.label is None else names.index(metric.label)
                 out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, label)
         return out
-
-    def of_all(
-        self,
-        c: int,
-        truth: NDArray[Any],
-        items: Places,
-        weights: ItemWeights | None,
-        advance: Advance | None = None,
-    ) -> Floats:
-        """Return a metric (model, sample) of some items that needs all of them at once.
-
-        `truth` has the true label or number of all items in each draw, shape (item, sample), or their plausibilities
-        (item, sample, label); without `weights` each item counts once.
-        """
-        record: Any = self.metrics[c].record
-        progress = (advance or (lambda done: None),) if record.by_user else ()
-        return record.kind.function(truth, self.given, items, weights, *progress)
 
 
 class ItemSums:
@@ -248,7 +231,7 @@ class ItemSums:
         As in `BlockSums`, of all slices.
     """
 
-    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance | None = None) -> None:
+    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance = lambda done: None) -> None:
         self.scorer, self._advance = scorer, advance
         n_slices = 1 if scorer.slices is None else scorer.slices.names.size
         n_items, n_labels = scorer.predictions.items.size, scorer.n_labels
@@ -257,10 +240,9 @@ class ItemSums:
         self.weight = np.zeros((*of_each, n_samples))
         self._truth = np.zeros((0, 0))
         if scorer.whole:
-            kept: dict[str, int] = {"item": n_items, "sample": n_samples}
-            dtype: Any = np.float64 if scorer.numeric else label_dtype(n_labels)
-            if scorer.whole_shares:
-                kept, dtype = kept | {"category": n_labels}, np.float64
+            full = scorer.whole_shares
+            kept = {"item": n_items, "sample": n_samples} | ({"category": n_labels} if full else {})
+            dtype: Any = np.float64 if full or scorer.numeric else label_dtype(n_labels)
             check_size(
                 kept, np.dtype(dtype).itemsize, "metrics of all items at once need every draw: use fewer"
             )
@@ -278,16 +260,12 @@ class ItemSums:
 
         Weighted by the bootstrap where there is one, or plain.
         """
-        weighting = -1 if weighted else 0
-        found = self.scorer.finish(*(of[weighting, inside].sum(axis=0) for of in (self.sums, self.weight)))
-        slices, n_items = self.scorer.slices, self.scorer.predictions.items.size
-        items = np.arange(n_items)
-        if slices is not None:
+        weighting, items = -1 if weighted else 0, np.arange(self.scorer.predictions.items.size)
+        if (slices := self.scorer.slices) is not None:
             items = np.flatnonzero(np.isin(slices.code, np.arange(slices.names.size)[inside]))
+        sums, total = (of[weighting, inside].sum(axis=0) for of in (self.sums, self.weight))
         weights = self.scorer.weights if weighted else None
-        for c in self.scorer.whole:
-            found[c] = self.scorer.of_all(c, self._truth, items, weights, self._advance)
-        return found
+        return self.scorer.finish(sums, total, self._truth, items, weights, self._advance)
 
 
 def by_slice(scores: Callable[[NDArray[np.bool_]], Floats], n: int, times: int = 1) -> Floats:

@@ -4,7 +4,6 @@ Each takes the true labels or numbers of all items in each draw, shape (item, sa
 sample) on some of the items.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,24 +15,20 @@ from bayesagree.metrics.item_weights import ItemWeights
 from bayesagree.metrics.values import Given, correlation
 
 
-def by_label(
-    truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None
-) -> Iterator[tuple[ScoreOrder, NDArray[np.bool_], Any]]:
-    """Yield for each label the models sorted by its score, which items have it, and what they weigh: True if all one.
-
-    Of two labels the last one tells all.
-    """
+def one_against_rest(
+    truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None, *advance: Any
+) -> Floats:
+    """Mean over labels of their areas, NaN where one of them does not exist; of two labels the last one tells all."""
     labels, rows = range(given.scores.shape[2]), True if weights is None else weights.all_rows()[items]
-    for k in labels[-1:] if len(labels) == 2 else labels:
-        yield ScoreOrder(given.scores[:, items, k]), truth[items] == k, rows
+    own = [
+        (given.scores[:, items, k], truth[items] == k) for k in (labels[-1:] if len(labels) == 2 else labels)
+    ]
+    return np.mean([ScoreOrder(scores).weighted(has * rows, ~has * rows) for scores, has in own], axis=0)
 
 
-def one_against_rest(*at: Any) -> Floats:
-    """Mean over labels of their areas, NaN where one of them does not exist."""
-    return np.mean([order.weighted(own * rows, ~own * rows) for order, own, rows in by_label(*at)], axis=0)
-
-
-def spearman(truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None) -> Floats:
+def spearman(
+    truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None, *advance: Any
+) -> Floats:
     """Correlate the ranks of every draw; a weight counts as so many equal items."""
     points, n_samples = given.points[:, items], truth.shape[1]
     out = np.full((len(points), n_samples), np.nan)

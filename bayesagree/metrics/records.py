@@ -69,7 +69,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Whole:
-    """A function of all items: ``function(truth, given, items, weights)``, see `curves`; the user's takes `advance`."""
+    """A function of all items: ``function(truth, given, items, weights, advance)``, see `Scorer.finish`."""
 
     function: Callable[..., Floats]
 

@@ -70,10 +70,16 @@ def per_item(
     truth = as_truth(truth)
     predictions = as_predictions(predictions, truth)
     requested = Metric.named(metric)
-    record = requested.record
-    draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=record.against_distribution)
-    scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested])
-    value = np.concatenate([scorer.of_items(block) for block in draws.blocks], axis=1)
+    kind, full = requested.record.kind, requested.record.against_distribution
+    if not isinstance(kind, Mean):
+        raise InputError(f"{requested.name} is not a mean over items, so single items have no value")
+    draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=full)
+    given = Scorer(predictions.aligned(draws.items, draws.labels), [requested]).given
+    value = np.empty((predictions.models.size, draws.items.size))
+    for block in draws.blocks:
+        drawn = Drawn(block, draws.labels.size)
+        for m, row in enumerate(value):
+            row[block.items] = kind.value(drawn, given.one(m, block.items), *requested.numbered).mean(axis=1)
     coords = {"model": predictions.models, "item": draws.items}
     return xr.DataArray(value, dims=("model", "item"), coords=coords, name=requested.name)
 

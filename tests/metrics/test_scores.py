@@ -191,8 +191,9 @@ def test_weighted_curves_repeat_items():
     asked = [Metric.named("roc_auc_ovr")]
     repeat = np.repeat(np.arange(9), times)
     few, whole = Scorer(models(p), asked), Scorer(models(p[:, repeat]), asked)
-    found = few.of_all(0, truth.T.astype(np.int16), np.arange(9), Weights())
-    expected = whole.of_all(0, truth.T[repeat].astype(np.int16), np.arange(repeat.size), None)
+    sums, label = np.empty((0, few.n_models, 3)), truth.T.astype(np.int16)
+    found = few.finish(sums, 9, label, np.arange(9), Weights())
+    expected = whole.finish(sums, 9, label[repeat], np.arange(repeat.size), None)
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
