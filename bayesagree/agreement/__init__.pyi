@@ -4,13 +4,11 @@ from .checks import item_fit
 from .intraclass import icc
 from .leave_one_out import annotator_agreement
 from .phi import common_agreement_model
-from .prior import AgreementPrior
 from .spans import span_f1
 from .summary import phi_summary
 
 __all__ = [
     "common_agreement_model",
-    "AgreementPrior",
     "annotator_agreement",
     "annotator_levels",
     "icc",

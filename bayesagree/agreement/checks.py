@@ -14,7 +14,6 @@ from bayesagree.agreement._phi.item_means import beta_shapes
 from bayesagree.agreement._phi.likelihood import SMALLEST, outright_shares
 from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
 from bayesagree.agreement._phi.problem import prepare
-from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -31,7 +30,6 @@ def item_fit(
     ratings: Ratings,
     *,
     item_mean: Literal["hierarchical", "flat"] = "hierarchical",
-    prior: AgreementPrior | None = None,
     threshold: float = THRESHOLD,
     draws: int = 1000,
     random_seed: Seed = None,
@@ -45,7 +43,7 @@ def item_fit(
     ----------
     ratings
         Ratings; items with one rating have no standard deviation and are left out.
-    item_mean, prior
+    item_mean
         As in `common_agreement`.
     threshold
         An item does not fit where its p-value is below `threshold` or above 1 - `threshold`.
@@ -78,7 +76,7 @@ def item_fit(
     (10, 'more disagreement')
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    problem = prepare(ratings, item_mean=item_mean, prior=prior)
+    problem = prepare(ratings, item_mean=item_mean)
     rng = np.random.default_rng(seed_sequence(random_seed))
     drawn = joint_posterior(problem).phi.draw(draws, rng)
     means = draw_item_means(problem, drawn, rng)

@@ -9,7 +9,6 @@ import xarray as xr
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects
-from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
 from bayesagree.inference.nuts import Sampler, sample_nuts
@@ -30,7 +29,6 @@ def build_model(
     means: MeanPrior,
     kind: Kind,
     effects: AnnotatorEffects,
-    prior: AgreementPrior,
     own: Mapping[str, Callable[..., Any] | None],
     *,
     binned: bool = True,
@@ -47,14 +45,14 @@ def build_model(
     names = {"item": ratings.items[rated], "annotator": ratings.annotators}
     with pm.Model(coords=names | {"annotation": np.arange(item_index.size)}) as model:
         item, annotator = annotation_data(item_index, ratings.annotator_index)
-        phi = part("phi", own.get("phi"), lambda: _phi(prior.phi), dims=None)
+        phi = part("phi", own.get("phi"), lambda: pm.Uniform("phi", -1, 1), dims=None)
         precision: Any = pm.Deterministic("precision", 2 * (1 - pm.math.log(1 - phi) / np.log(2)))
         own_means = own.get("item_mean")
-        unit_mean = _item_means(means, prior, rated) if own_means is None else own_means()
+        unit_mean = _item_means(means, rated) if own_means is None else own_means()
         pm.Deterministic("item_mean", low + (high - low) * unit_mean, dims="item")
         mean: Any = unit_mean[item]
         if effects != "none":
-            sd = pm.HalfNormal("annotator_shift_sd", prior.annotator_shift)
+            sd = pm.HalfNormal("annotator_shift_sd", 1.0)
             shift = pm.ZeroSumNormal("annotator_shift", sigma=sd, dims="annotator")
             mean = pm.math.invlogit(pm.math.logit(mean) + shift[annotator])
         mean, precision = (
@@ -62,36 +60,23 @@ def build_model(
             for name, value in (("mean", mean), ("precision", precision))
         )
         # The roots of the shares of outright ends are uniform.
-        roots = [(name, _share("root_" + name, (1, 1))) for name in END_SHARES if kind == "inflated"]
+        roots = [(name, pm.Uniform("root_" + name, 0, 1)) for name in END_SHARES if kind == "inflated"]
         shares = [pm.Deterministic(name, root**2) for name, root in roots]
         _observe(ratings, mean * precision, (1 - mean) * precision, kind, shares, binned)
     return model
 
 
-def _share(name: str, shapes: tuple[float, float], **more: Any) -> Any:
-    """Return a share with a Beta prior, uniform where that is."""
+def _item_means(means: MeanPrior, rated: Any) -> Any:
     import pymc as pm
 
-    return pm.Uniform(name, 0, 1, **more) if tuple(shapes) == (1, 1) else pm.Beta(name, *shapes, **more)
-
-
-def _phi(shapes: tuple[float, float]) -> Any:
-    import pymc as pm
-
-    if shapes == (1, 1):
-        return pm.Uniform("phi", -1, 1)
-    return pm.Deterministic("phi", 2 * _share("phi_share", shapes) - 1)
-
-
-def _item_means(means: MeanPrior, prior: AgreementPrior, rated: Any) -> Any:
     from bayesagree.inference.random_draws import beta_variable, truncated_normal_variable
 
     if means.hierarchical:
-        m, s = (_share(name, getattr(prior, name)) for name in HYPER)
+        m, s = (pm.Uniform(name, 0, 1) for name in HYPER)
         t: Any = s**-2 - 1
         return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
     if means.of_item is None:
-        return _share("unit_item_mean", (1, 1), dims="item")
+        return pm.Uniform("unit_item_mean", 0, 1, dims="item")
     number = means.of_item[rated]
     # Without a truth: a normal density that is flat on (0, 1) to 1e-9.
     centre, sd = np.append(0.5, means.truth)[number], np.where(number > 0, means.sd, 1e4)
@@ -104,30 +89,23 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
     from bayesagree.agreement._pymc_likelihoods import rating_variable
     from bayesagree.inference.random_draws import beta_variable
 
-    def data(values: Any) -> Any:
-        return pm.Data("observed_rating", values, dims="annotation")
-
-    def bins(edges: Any, values: Any, **levels: float) -> None:
-        rating_variable(
-            "rating", alpha, beta, edges, shares, **levels, observed=data(values), dims="annotation"
-        )
-
-    unit = ratings.unit()
+    unit, edges, levels = ratings.unit(), None, {}
+    values: Any = unit
     if ratings.step is not None:
-        n = ratings.n_levels or 1
-        bins(np.linspace(0, 1, n + 1), ratings.rating.astype(float), low=ratings.scale[0], step=ratings.step)
-    elif shares and not binned:
-        bins(None, unit)
-    elif kind == "binned" and unit.min() > 0 and unit.max() < 1:
-        beta_variable("rating", alpha, beta, observed=data(unit), dims="annotation")
-    else:
+        edges, values = np.linspace(0, 1, (ratings.n_levels or 1) + 1), ratings.rating.astype(float)
+        levels = {"low": ratings.scale[0], "step": ratings.step}
+    elif binned and (kind != "binned" or unit.min() <= 0 or unit.max() >= 1):
         distinct, code = np.unique(unit, return_inverse=True)
-        values, which, gap = intervals(distinct)
-        ends = np.stack([np.maximum(values - gap / 2, 0), np.minimum(values + gap / 2, 1)])
+        centres, which, gap = intervals(distinct)
+        ends = np.stack([np.maximum(centres - gap / 2, 0), np.minimum(centres + gap / 2, 1)])
         edges = np.unique(np.append(ends, [0.0, 1.0]))
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
-        start = np.searchsorted(edges, ends[0][which[code]], side="left")
-        bins(edges, start)
+        values = np.searchsorted(edges, ends[0][which[code]], side="left")
+    given: Any = {"observed": pm.Data("observed_rating", values, dims="annotation"), "dims": "annotation"}
+    if edges is None and not shares:
+        beta_variable("rating", alpha, beta, **given)
+    else:
+        rating_variable("rating", alpha, beta, edges, shares, **levels, **given)
 
 
 def sample_tree(

@@ -8,7 +8,6 @@ the other parameters by adaptive importance sampling; `common_agreement_model` i
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,7 +19,6 @@ from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior, phi_of
 from bayesagree.agreement._phi.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, check_effects, warn_of_levels
-from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.agreement.summary import SAMPLE, decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive_int, probability
@@ -40,7 +38,6 @@ def common_agreement(
     truth_sd: float | None = None,
     likelihood: Kind = "averaged",
     annotator_effects: AnnotatorEffects = "none",
-    prior: AgreementPrior | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
@@ -50,6 +47,9 @@ def common_agreement(
     keep_item_means: bool = False,
 ) -> xr.DataTree:
     """Estimate the common agreement Phi of ratings on a bounded scale.
+
+    Phi, m and s are uniform, the standard deviation of annotators' levels is half-normal; other priors stand in
+    `common_agreement_model`.
 
     Parameters
     ----------
@@ -70,8 +70,6 @@ def common_agreement(
         ``"none"`` or ``"shift"`` (strict and lenient annotators). Phi is then the agreement
         that is left once the annotators' levels are removed, with the likelihood ``"binned"``. PyMC draws it by NUTS,
         which takes longer: half a minute to some minutes for a hundred items.
-    prior
-        By default uniform for Phi, m and s; half-normal standard deviations of shifts and spreads.
     ci_prob
         Probability of the interval.
     draws, chains, random_seed
@@ -124,12 +122,11 @@ def common_agreement(
     ratings = as_annotations(ratings, (Ratings,), "ratings", scale=scale)
     probability(ci_prob, "ci_prob")
     shape = positive_int(chains, "chains"), positive_int(draws, "draws")
-    prior = prior or AgreementPrior()
     if annotator_effects != "none" and likelihood == "averaged":
         likelihood = "binned"  # outright ends are not modelled together with annotators' levels
     check_effects(annotator_effects, ratings, likelihood)
     engine = "nuts" if annotator_effects != "none" else one_of(engine, "engine", ("exact", "nuts"))
-    problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood, prior=prior)
+    problem = prepare(ratings, item_mean=item_mean, truth_sd=truth_sd, likelihood=likelihood)
     limits.warn_of_few(ratings, problem, item_mean)
     if annotator_effects == "none":
         warn_of_levels(ratings)
@@ -137,11 +134,11 @@ def common_agreement(
     known = item_mean if isinstance(item_mean, str) else {str(k): float(v) for k, v in item_mean.items()}
     interval = {"ci_kind": "hdi", "ci_prob": ci_prob}
     settings = {"item_mean": known, "truth_sd": truth_sd, "likelihood": likelihood} | interval
-    settings |= {"annotator_effects": annotator_effects, "prior": asdict(prior)}
+    settings |= {"annotator_effects": annotator_effects}
     drawn = "importance" if engine == "exact" else engine
     options = {"model": "common_agreement", "engine": drawn, "random_seed": random_seed, "settings": settings}
     if engine == "nuts":
-        means = {"item_mean": item_mean, "truth_sd": truth_sd, "prior": prior}
+        means = {"item_mean": item_mean, "truth_sd": truth_sd}
         effects: Any = {"annotator_effects": annotator_effects, "likelihood": problem.kind}
         model = common_agreement_model(ratings, **means, **effects)
         tree = parts.sample_tree(model, shape, ci_prob, sampler, options, keep_item_means=keep_item_means)
@@ -161,7 +158,6 @@ def common_agreement_model(
     truth_sd: float | None = None,
     likelihood: Kind = "binned",
     annotator_effects: AnnotatorEffects = "none",
-    prior: AgreementPrior | None = None,
     phi: Callable[[], Any] | None = None,
     mean: Callable[[Any, Any, Any], Any] | None = None,
     precision: Callable[[Any, Any, Any], Any] | None = None,
@@ -170,7 +166,7 @@ def common_agreement_model(
 
     Parameters
     ----------
-    ratings, truth_sd, annotator_effects, prior
+    ratings, truth_sd, annotator_effects
         As `common_agreement`, which has the same posterior.
     likelihood
         As there, one reading of the answers at the ends: NUTS cannot move between the two, so ``"averaged"`` needs two
@@ -191,7 +187,7 @@ def common_agreement_model(
     Returns
     -------
     pymc.Model
-        `phi` (where its prior is not uniform, `phi_share` = (1 + Phi) / 2 is the free variable), `precision`,
+        `phi`, `precision`,
         `item_mean` (item) in units of the scale and `unit_item_mean` on (0, 1), with hierarchical means `mean_location`
         and `mean_spread`, with annotator effects `annotator_shift` (annotator) and `annotator_shift_sd`. Coordinates
         item and annotator have the names of the ratings; `item_of_annotation`, `annotator_of_annotation` and
@@ -229,7 +225,7 @@ def common_agreement_model(
         )
     check_effects(annotator_effects, ratings, likelihood)
     own = {"phi": phi, "item_mean": own_means, "mean": mean, "precision": precision}
-    return parts.build_model(ratings, means, likelihood, annotator_effects, prior or AgreementPrior(), own)
+    return parts.build_model(ratings, means, likelihood, annotator_effects, own)
 
 
 def _exact_tree(

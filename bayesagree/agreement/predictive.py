@@ -4,7 +4,7 @@ Replicates are in units of the scale. Inside the PyMC model a level is its numbe
 rating lies on (0, 1).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from bayesagree.agreement._phi.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER
 from bayesagree.agreement.model import END_SHARES, OUTRIGHT, build_model
 from bayesagree.agreement.phi import common_agreement_model
-from bayesagree.agreement.prior import AgreementPrior, log_beta
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.predictive import Draws, Observed, Pointwise, PredictiveRecord, Settings, draws_of
@@ -27,15 +26,13 @@ if TYPE_CHECKING:
 
 
 def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
-    """Prior of the item means, its known truths by the names of the items: settings of results are text."""
+    """Return the prior of the item means, its known truths by the names of the items: settings of results are text."""
     truth = settings.get("item_mean", "hierarchical")
     if isinstance(truth, Mapping):
         names = {str(name): name for name in ratings.items.tolist()}
         truth = {names.get(str(name), name): value for name, value in truth.items()}
-    given = settings.get("prior")
-    prior = AgreementPrior(**given) if isinstance(given, dict) else given
-    effects = {"annotator_effects": settings.get("annotator_effects", "none")}
-    return {"item_mean": truth, "truth_sd": settings.get("truth_sd"), "prior": prior} | effects
+    effects = settings.get("annotator_effects", "none")
+    return {"item_mean": truth, "truth_sd": settings.get("truth_sd"), "annotator_effects": effects}
 
 
 def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
@@ -45,8 +42,7 @@ def _model(ratings: Ratings, settings: Settings) -> "pm.Model":
         return common_agreement_model(ratings, likelihood="inflated" if outright else "binned", **options)
     if outright and not (unit.min() > 0 and unit.max() < 1):
         means = checked_prior(ratings, options["item_mean"], options["truth_sd"], "inflated")
-        prior = options["prior"] or AgreementPrior()
-        return build_model(ratings, means, "inflated", "none", prior, {}, binned=False)
+        return build_model(ratings, means, "inflated", "none", {}, binned=False)
     # Replicates of continuous ratings are judgments, not their bins; observed ends have no density, and no part in it.
     low, high = ratings.scale
     inside = np.clip(ratings.rating, np.nextafter(low, high), np.nextafter(high, low))
@@ -87,32 +83,21 @@ def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
 def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
     """Log densities of log p, logit m, log t and the logarithms of standard deviations, each (sample,).
 
-    Of Phi, m and s themselves the default prior is uniform: raised to a power it is the same prior, and power-scaling
+    Of Phi, m and s themselves the prior is uniform: raised to a power it is the same prior, and power-scaling
     would see nothing. These are the scales on which the parameters act.
     """
-    prior = _options(ratings, settings)["prior"] or AgreementPrior()
     # Averaged readings have no density of the shares: they are 0 in one of the two.
-    shares = END_SHARES if settings["likelihood"] == "inflated" else ()
-    names = ["phi", *(name for name in (*HYPER, *shares, "annotator_shift_sd") if name in posterior)]
-    parameters, rate = draws_of(posterior, *names), np.log(2) / 2
-    phi = parameters["phi"]
-    found = {"phi": np.log(rate) - rate * np.asarray(precision_of(phi)) + _beta_ratio((1 + phi) / 2, prior.phi)}
-    if "mean_spread" in parameters:
-        m, s = parameters["mean_location"], parameters["mean_spread"]
-        found["mean_location"] = np.log(m) + np.log1p(-m) + _beta_ratio(m, prior.mean_location)
-        found["mean_spread"] = 3 * np.log(s) - np.log(2) + _beta_ratio(s, prior.mean_spread)
-    if (sd := parameters.get("annotator_shift_sd")) is not None:
-        scaled = sd / prior.annotator_shift
-        found["annotator_shift_sd"] = np.log(2 * scaled) - np.log(2 * np.pi) / 2 - scaled**2 / 2
-    # Density of log w / (1 - w) where the root of w is uniform.
-    return found | {
-        n: np.log(w) / 2 + np.log1p(-w) - np.log(2) for n, w in parameters.items() if n in END_SHARES
+    shares, rate = END_SHARES if settings["likelihood"] == "inflated" else (), np.log(2) / 2
+    scales: dict[str, Callable[[Floats], Floats]] = {
+        "phi": lambda phi: np.log(rate) - rate * np.asarray(precision_of(phi)),
+        "mean_location": lambda m: np.log(m) + np.log1p(-m),
+        "mean_spread": lambda s: 3 * np.log(s) - np.log(2),
+        "annotator_shift_sd": lambda sd: np.log(2 * sd) - np.log(2 * np.pi) / 2 - sd**2 / 2,
     }
-
-
-def _beta_ratio(x: Floats, shapes: tuple[float, float]) -> Floats:
-    """Return the log density of a Beta prior on (0, 1), 0 where it is uniform."""
-    return np.zeros_like(x) if tuple(shapes) == (1, 1) else log_beta(x, shapes)
+    # Density of log w / (1 - w) where the root of w is uniform.
+    scales |= dict.fromkeys(shares, lambda w: np.log(w) / 2 + np.log1p(-w) - np.log(2))
+    drawn = draws_of(posterior, *(name for name in scales if name in posterior))
+    return {name: scales[name](values) for name, values in drawn.items()}
 
 
 def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Pointwise:

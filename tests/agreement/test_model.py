@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from bayesagree import evaluate, simulate
-from bayesagree.agreement.model import AgreementPrior
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Labels, Predictions, Ratings
@@ -38,12 +37,6 @@ def test_nutpie_draws_from_the_same_posterior():
     assert tree.attrs["sampler"].startswith("nutpie")
     phi = tree["posterior"].to_dataset()[["phi"]]
     assert abs(float(phi["phi"].mean()) - float(exact["mean"])) < 4.5 * float(az.mcse(phi)["phi"])
-
-
-@pytest.mark.parametrize("shapes", [(1.0,), (0.0, 1.0), (1.0, -2.0)])
-def test_a_prior_that_is_no_beta_is_refused(shapes):
-    with pytest.raises(InputError, match="prior phi"):
-        AgreementPrior(phi=shapes)
 
 
 def test_a_posterior_without_phi_has_no_summary():

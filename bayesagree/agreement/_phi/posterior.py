@@ -68,14 +68,6 @@ def precision_of(phi: Floats | float) -> Floats:
     return 2 * (1 - np.log2(1 - np.asarray(phi)))
 
 
-def log_prior(y: Floats | float, shapes: tuple[float, float]) -> Floats:
-    """Return the log density of y = log p, (1 + Phi) / 2 being Beta with these shapes."""
-    a, b = shapes
-    below = HALF_LOG_2 * np.exp(y)  # -log (1 - Phi) / 2
-    density = y + np.log(HALF_LOG_2) - b * below - sp.special.betaln(a, b)
-    return density + (a - 1) * np.log(-np.expm1(-below))
-
-
 class Draws(NamedTuple):
     """Draws of log p, of (m, s), shape (draw, 2), None without, and of the shares of outright ends, shape (draw, 2)."""
 
@@ -185,9 +177,8 @@ def log_density(problem: Problem, outright: bool) -> Density:
 
     With a step, log p is rounded to its multiples; without, the density is continued evenly to negative angles.
     """
-    like, means, prior = compressed(problem.like), problem.means, problem.prior
-    shapes = [prior.mean_location, prior.mean_spread] * means.hierarchical
-    kinds, best = 1 + len(shapes), np.array([-np.inf])
+    like, means, best = compressed(problem.like), problem.means, np.array([-np.inf])
+    kinds = 3 if means.hierarchical else 1
 
     def density(places: Floats, step: float = 0.0) -> Floats:
         y, logits, angles = places[:, 0], places[:, 1:kinds], places[:, kinds:]
@@ -196,11 +187,9 @@ def log_density(problem: Problem, outright: bool) -> Density:
             y, inside = np.round(y / step) * step, inside & (angles >= 0).all(axis=1)
         inside &= (y > SEARCH[0]) & (y < SEARCH[1])
         found = np.full(y.size, -np.inf)
-        found[inside] = (
-            log_prior(y[inside], prior.phi) + np.log(np.cos(angles[inside])).sum(axis=1) + like.log_width
-        )
-        for (a, b), at in zip(shapes, logits.T):
-            found += a * sp.special.log_expit(at) + b * sp.special.log_expit(-at) - sp.special.betaln(a, b)
+        of_phi = y[inside] + np.log(HALF_LOG_2) - HALF_LOG_2 * np.exp(y[inside])
+        found[inside] = of_phi + np.log(np.cos(angles[inside])).sum(axis=1) + like.log_width
+        found += (sp.special.log_expit(logits) + sp.special.log_expit(-logits)).sum(axis=1)
         if step and not like.densities:  # a probability is 1 at most: places of too little prior cost nothing
             inside &= found > best[0] - HOPELESS
             found[~inside] = -np.inf

@@ -10,7 +10,6 @@ from bayesagree.agreement._patterns import RatingCounts, collapse
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, Likelihood
 from bayesagree.agreement._phi.likelihood import likelihood as build_likelihood
-from bayesagree.agreement.prior import AgreementPrior
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, as_python, one_of, positive, shorten
 
@@ -30,8 +29,8 @@ class Problem:
     ----------
     patterns, like
         Distinct patterns of ratings, and their likelihood.
-    means, prior
-        Prior of the item means; priors of Phi and of (m, s).
+    means
+        Prior of the item means.
     kind
         Requested likelihood; "averaged" is "binned" where no answer lies at an end, on two levels, and where all
         answers lie at the ends and truths are known.
@@ -42,7 +41,6 @@ class Problem:
     patterns: RatingCounts
     like: Likelihood
     means: MeanPrior
-    prior: AgreementPrior
     kind: Kind
     ratings: Ratings
 
@@ -53,7 +51,6 @@ def prepare(
     item_mean: ItemMean = "hierarchical",
     truth_sd: float | None = None,
     likelihood: Kind = "averaged",
-    prior: AgreementPrior | None = None,
 ) -> Problem:
     """Return the checked ratings as the exact engine needs them."""
     of_means = checked_prior(ratings, item_mean, truth_sd, likelihood)
@@ -63,7 +60,7 @@ def prepare(
     if likelihood == "averaged" and (counts.share_of_ends == 0 or ratings.n_levels == 2 or known_ends):
         likelihood = "binned"
     like = build_likelihood(counts, likelihood, discrete=ratings.step is not None)
-    return Problem(counts, like, of_means, prior or AgreementPrior(), likelihood, ratings)
+    return Problem(counts, like, of_means, likelihood, ratings)
 
 
 def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None, likelihood: Kind) -> MeanPrior:
