@@ -76,8 +76,8 @@ def scores_of(model: Any, given: Any, items: Any, labels: Any) -> Output:
     if len(names) != 2 or ((positive < 0) | (positive > 1)).any():
         raise InputError(
             f"model {model!r}: a single score per item is the probability of the positive label of two, between 0 and "
-            f"1 (there are {len(names)} labels); give other scores as one column for each label, and read labels that are "
-            f"no answers as missing: {say('na_values')}"
+            f"1 (there are {len(names)} labels); give other scores as one column for each label, and read labels that "
+            f"are no answers as missing: {say('na_values')}"
         )
     both = np.concatenate([1 - positive, positive], axis=1)
     return output._replace(cells=both, columns=names_array(names, "label"))
