@@ -1,13 +1,14 @@
-"""The picture of the README: simulated models against annotators who disagree.
+"""The picture of the README, of simulated models against annotators who disagree; small ones of the gallery's figures.
 
-uv run python docs/picture.py          writes docs/_static/scores.svg
+uv run python docs/picture.py          writes docs/_static/scores.svg and docs/_static/gallery/*.png
 """
 
+import re
 from pathlib import Path
 
 import matplotlib
 
-matplotlib.use("svg")
+matplotlib.use("agg")
 matplotlib.rcParams |= {
     "svg.hashsalt": "bayesagree",
     "font.size": 10,
@@ -19,7 +20,8 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 import bayesagree as ba  # noqa: E402
 
-TARGET = Path(__file__).parent / "_static" / "scores.svg"
+DOCS = Path(__file__).parent
+TARGET = DOCS / "_static" / "scores.svg"
 SHADES = ["#08519c", "#6baed6", "#c6dbef"]
 
 
@@ -52,5 +54,20 @@ def main() -> None:
     figure.savefig(TARGET, metadata={"Date": None})
 
 
+def thumbnails() -> None:
+    """Run the page of the gallery, and keep the first figure of each function."""
+    names = {}
+    matplotlib.rcdefaults()
+    for code in re.findall(r"(?ms)^```{code-cell} python\n(.*?)^```", (DOCS / "gallery.md").read_text()):
+        exec(code, names)
+        found = re.findall(r"^plots\.(plot_\w+)\(", code, re.MULTILINE)
+        target = DOCS / "_static" / "gallery" / f"{''.join(found)}.png"
+        if found and target not in names.setdefault("kept", []):
+            plt.gcf().savefig(target, dpi=90, bbox_inches="tight", metadata={"Software": None})
+            names["kept"].append(target)
+        plt.close("all")
+
+
 if __name__ == "__main__":
     main()
+    thumbnails()
