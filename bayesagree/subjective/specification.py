@@ -10,9 +10,9 @@ Source: Balayn and Bozzon, "Designing evaluations of machine learning models for
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -90,17 +90,15 @@ class EvaluationSpecification:
     def __post_init__(self) -> None:
         one_of(self.fairness, "fairness", ("group", "individual"))
         for name in ("metrics", "protected", "similarity", "representative"):
-            named = getattr(self, name)  # one name is a list of one name, not its letters
-            object.__setattr__(self, name, (named,) if isinstance(named, str) else tuple(named))
+            # One name is a list of one name, not its letters.
+            object.__setattr__(self, name, tuple(np.atleast_1d(getattr(self, name)).tolist()))
         if self.fairness == "individual" and not self.similarity:
             raise InputError("individual fairness is about similar annotators: name similarity=[features]")
         for name, shares in {**self.annotators, **self.items, "labels": self.labels or {"any": 1}}.items():
-            given = np.array(list(dict(shares).values()))
+            given = np.array([*shares.values()])
             # NaN and no shares at all sum to 1 as little.
             if given.dtype.kind not in "if" or not abs(given.sum() - 1) <= 1e-6 or given.min() < 0:
-                raise InputError(
-                    f"target distribution of {name!r} is {shares!r}; shares are 0 or more and sum to 1"
-                )
+                raise InputError(f"target distribution {name}={shares!r}: shares are 0 or more and sum to 1")
 
     @classmethod
     def from_json(cls, text: str) -> "EvaluationSpecification":
@@ -128,45 +126,33 @@ class EvaluationSpecification:
             A declared feature that the annotators or items do not have.
         """
         features = dict.fromkeys([*self.protected, *self.similarity, *self.representative, *self.annotators])
-        of = annotations.annotators
-        parts = [
-            _shares("annotator", f, annotators.values(f, of), self.annotators.get(f, {})) for f in features
-        ]
+        of, n_items, at = annotations.annotators, annotations.items.size, annotations.item_index
+        parts = [_shares("annotator", f, annotators.values(f, of), self.annotators.get(f)) for f in features]
         for name, targets in self.items.items():
             if items is None or name not in items:
-                raise InputError(
-                    f"the specification has a target for item attribute {name!r}; pass items= with it"
-                )
-            values: Any = items[name].reindex(list(annotations.items))
-            parts.append(_shares("item", name, values.map(str, na_action="ignore").fillna(UNKNOWN), targets))
-        known = annotations.categories.astype(str) if annotations.kind == "labels" else ()
-        parts.append(_shares("label", "label", annotations.text(), self.labels, known))
+                raise InputError(f"there is a target by item attribute {name!r}; pass items= with it")
+            parts.append(_shares("item", name, items[name].reindex(list(annotations.items)), targets))
+        parts.append(_shares("label", "label", annotations.text(), self.labels))
         distributions = pd.concat(parts, ignore_index=True)
         gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
-        n_items = annotations.items.size
-        gaps += _few(annotations.item_index, n_items, "items", self.labels_per_item)
-        composition = pd.DataFrame(
-            columns=["annotators", "annotations", "items"], index=pd.Index([], name="group")
-        )
+        gaps += _few(at, n_items, "items", self.labels_per_item)
+        composition = pd.DataFrame(columns=["group", "annotators", "annotations", "items"]).set_index("group")
         if self.protected:
             groups = Groups.by_features(annotations, annotators, self.protected)
             composition, group = groups.composition(annotations), groups.of_rows(annotations)
-            cells = group.astype(np.int64) * n_items + annotations.item_index
-            n_cells = groups.names.size * n_items
+            cells, n_cells = group.astype(np.int64) * n_items + at, groups.names.size * n_items
             gaps += _few(cells[group >= 0], n_cells, "cells (group, item)", self.labels_per_group_and_item)
             sizes: Any = composition["annotators"]
             empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < self.smallest_group)]
             if len(empty) and len(self.protected) > 1:
                 gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
             if len(small):
-                gaps.append(
-                    f"{len(small)} groups have fewer than {self.smallest_group} annotators: {shorten(small)}"
-                )
+                few = f"groups have fewer than {self.smallest_group} annotators"
+                gaps.append(f"{len(small)} {few}: {shorten(small)}")
         return SpecificationReport(self, distributions, composition, tuple(gaps))
 
 
-@dataclass(frozen=True)
-class SpecificationReport:
+class SpecificationReport(NamedTuple):
     """A specification beside the data.
 
     Attributes
@@ -218,13 +204,15 @@ def individual_unfairness(
     return gaps.mean("annotator").rename("individual_unfairness")
 
 
-def _shares(kind: str, feature: str, values: Any, targets: Shares, known: Iterable[str] = ()) -> pd.DataFrame:
-    counts = pd.Series(np.asarray(values)).value_counts()
-    names = sorted({*map(str, counts.index), *targets, *known})
-    n = counts.reindex(names, fill_value=0).to_numpy()
+def _shares(kind: str, feature: str, values: Any, targets: Shares | None) -> pd.DataFrame:
+    """Return share and number of each value that is there or has a target."""
+    targets = targets or {}
+    counts = pd.Series(values).map(str, na_action="ignore").fillna(UNKNOWN).value_counts()
+    names = sorted({*map(str, counts.index), *targets})
+    n = counts.reindex(names, fill_value=0)
     wanted = [targets.get(name, np.nan if not targets or name == UNKNOWN else 0.0) for name in names]
-    shown = {"kind": kind, "feature": feature, "value": names, "target": wanted, "actual": n / n.sum(), "n": n}
-    return pd.DataFrame(shown)
+    table = pd.DataFrame({"kind": kind, "feature": feature, "value": names, "target": wanted})
+    return table.assign(actual=(n / n.sum()).to_numpy(), n=n.to_numpy())
 
 
 def _share_gap(row: Any) -> str | None:
