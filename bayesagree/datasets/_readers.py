@@ -195,10 +195,11 @@ def _derm_models(rankings: Rankings) -> Predictions | None:
 
 def preflib(path: str) -> Content:
     """Read one PrefLib file: one item, one ranking for each voter; alternatives nobody names rank last."""
-    election = read_election(lines(path), path)
-    item, labels = election.title or path, election.alternatives
-    found = Content(Rankings.from_blocks([election.rankings], labels=labels, items=[item]))
+    rankings = read_election(lines(path), path, path)
+    found = Content(rankings)
     if "-dots/" not in path and "-puzzle/" not in path:
         return found
     # The names of the alternatives are their numbers of dots or moves: fewer is better.
-    return found._replace(gold=pd.Series([min(labels, key=int)], index=[item], name="gold"))
+    return found._replace(
+        gold=pd.Series([min(rankings.categories, key=int)], index=rankings.items, name="gold")
+    )

@@ -73,12 +73,6 @@ def content_of(path: Path) -> bytes:
         return stream.read()
 
 
-def text_lines(path: Path) -> list[str]:
-    """Return the lines of a text, plain or gzip, in whatever encoding its first bytes state."""
-    with guarded(path):
-        return list(lines_of(path))
-
-
 def read_json(path: Path) -> Any:
     """Read a JSON file, plain or gzip; errors name the file and the line."""
     with guarded(path):

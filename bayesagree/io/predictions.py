@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._columns import coded, pandas_frame
+from bayesagree.annotations._columns import coded
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
@@ -126,12 +126,12 @@ def read_outputs(
     table, what, by_model = _layout(table, labels, numbers)
     apart = ", one column a model" if by_model else ", one column a label" if what == SCORES else ""
     with naming(file.name, what + apart):
-        if what == LONG:
-            found = Predictions.from_long(table, score="score", labels=labels, probabilities=probabilities)
-        elif what == LABELS and not by_model:
-            found = _read_labels(table, labels)
-        else:
+        if by_model or what not in (LONG, LABELS):
             found = _read_wide(table, what, by_model, labels, labels or two, probabilities)
+        else:
+            _require_labels(table)
+            score = "score" if what == LONG else None
+            found = Predictions.from_long(table, score=score, labels=labels, probabilities=probabilities)
     return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
 
 
@@ -192,27 +192,25 @@ def _hold_labels(cells: Any) -> bool:
     return bool((np.nan_to_num(values) % 1 == 0).all() and (np.nansum(values, axis=1) != 1).any())
 
 
-def _read_labels(table: Any, labels: Sequence[Any] | None) -> Predictions:
-    """Hard labels; where only some models have them, the others have columns of scores and would count as wrong."""
-    if "model" in table.columns:
-        labelled = table["label"].notna().groupby(table["model"], sort=False).any()
-        if not labelled.all():
-            raise InputError(
-                f"model {labelled.idxmin()!r} has no label; hard labels and columns of scores are two tables: "
-                "read each alone"
-            )
-    return Predictions.from_long(table, labels=labels)
+def _require_labels(table: Any) -> None:
+    """Refuse models without a label: where they have columns of scores, all their labels would count as wrong."""
+    labelled = table["label"].notna().groupby(table["model"], sort=False).any()
+    if not labelled.all():
+        raise InputError(
+            f"model {labelled.idxmin()!r} has no label; hard labels and columns of scores are two tables: "
+            "read each alone"
+        )
 
 
 def _read_wide(
     table: pd.DataFrame, what: str, by_model: bool, labels: Any, two: Any, probabilities: bool
 ) -> Predictions:
     """Read a table whose columns are models, or the labels of a model in a row; `two` are those of a probability."""
+    for role in ("item",) if by_model else ("model", "item"):
+        coded(table, role, role)  # refuses rows without it
     if by_model:
-        _require_names(table, "item")
         given: dict[Any, Any] = dict(table.set_index("item").items())
     else:
-        _require_names(table, "model", "item")
         given = _by_model(table, None if what == NUMBERS else ["score"] if what == POSITIVE else labels)
     if what == LABELS:
         _require_shared(given)
@@ -257,9 +255,3 @@ def _by_model(table: pd.DataFrame, labels: Sequence[Any] | None) -> dict[str, pd
         names = [int(c) for c in read]
     by_model = table.set_index("item").groupby("model")
     return {str(m): pd.DataFrame(rows[read]).set_axis(names, axis=1) for m, rows in by_model}
-
-
-def _require_names(table: pd.DataFrame, *roles: str) -> None:
-    """Refuse a table without these columns, or with a row that one does not name."""
-    for role in roles:
-        coded(pandas_frame(table), role, role)

@@ -84,7 +84,7 @@ def test_preflib(tmp_path, kind, votes, expected):
         (f"{TOC}2: 1,4\n", "line 5: '2: 1,4' is no number of voters and their order of alternatives 1, 2, 3"),
         (f"{TOC}x: 1\n", "line 5: 'x: 1' is no number of voters"),
         (TOC, "no vote; a line is a number of voters"),
-        (f"{TOC}# ALTERNATIVE NAME 4: Ada\n1: 1\n", "two alternatives have one name"),
+        (f"{TOC}# ALTERNATIVE NAME 4: Ada\n1: 1\n", "'Ada' is listed twice; every label has one name"),
     ],
 )
 def test_broken_preflib(tmp_path, text, message):

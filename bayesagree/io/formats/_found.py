@@ -39,11 +39,6 @@ class Wanted(NamedTuple):
     ordered: bool | None = None
     outputs: bool = False
 
-    @property
-    def cleans(self) -> bool:
-        """Whether values are to be changed."""
-        return bool(len(self.na_values)) or self.merge_similar
-
     def scale_of(self, values: Any, way_out: str) -> tuple[float, float]:
         """Return the scale of ratings; where it is not known, the error says how far they reach."""
         if self.scale is not None:
@@ -162,7 +157,7 @@ class Found:
             roles = {item, annotator} & names
             frame = frame.assign(**{str(role): wanted.spelled(frame[role]) for role in roles})
         if value in names:
-            if wanted.cleans:
+            if len(wanted.na_values) or wanted.merge_similar:
                 frame = frame.assign(**{value: wanted.cleaned(frame[value].tolist())})
             self.left_out[f"rows without a {kind.removesuffix('s')}"] += int(frame[value].isna().sum())
         if kind == "rankings" and {item, annotator, label, rank} <= names:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._words import guessed_columns, missing_words, spelling_key
+from bayesagree.annotations._words import missing_words, spelling_key
 
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
@@ -20,10 +20,6 @@ class Columns(NamedTuple):
     label: str = "label"
     rating: str = "rating"
     rank: str = "rank"
-
-    def guessed(self, table: Any, notes: list[str]) -> "Columns":
-        """Replace names of ours that the table lacks by the only column whose name fits."""
-        return Columns(*guessed_columns(table.columns, notes.append, **self._asdict()))
 
 
 def vocabulary(table: Any) -> list[str]:

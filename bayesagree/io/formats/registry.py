@@ -77,13 +77,7 @@ LABEL_STUDIO = ("item", "annotator")
 
 _VOTES = (".soc", ".soi", ".toc", ".toi", ".cat")
 _BUILT_IN = (
-    Format(
-        "label_studio",
-        "Label Studio (JSON)",
-        label_studio.recognise,
-        label_studio.read,
-        LABEL_STUDIO,
-    ),
+    Format("label_studio", "Label Studio (JSON)", label_studio.recognise, label_studio.read, LABEL_STUDIO),
     Format("argilla", "Argilla (records)", argilla.recognise, argilla.read),
     Format("prodigy", "Prodigy (JSON Lines)", having("_input_hash", "_task_hash", "answer"), prodigy.read),
     Format("doccano", "Doccano (ZIP of annotators)", doccano.recognise, doccano.read),

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._columns import names_array
+from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, one_of, refuse, say, shorten
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import LISTS, Found, Kind, Wanted, in_levels, naming
@@ -36,7 +37,7 @@ def read(file: File, columns: Columns, wanted: Wanted, layout: str | None) -> tu
             "columns item, annotator and label (or rating)"
         )
     table = table.set_axis([str(name) for name in table.columns], axis=1)
-    columns = columns.guessed(table, found.notes)
+    columns = Columns(*guessed_columns(table.columns, found.notes.append, **columns._asdict()))
     has = f"{file.name} has the columns {shorten(table.columns, 20)}"
     if wanted.kind is None and wanted.scale and columns.rating not in table and columns.label in table:
         columns = columns._replace(rating=columns.label)
