@@ -43,10 +43,9 @@ def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
     half = n_draws // 2
     for start in range(0, n if half >= 2 else 0, AT_ONCE):
         part = np.asarray(draws[:, :, start : start + AT_ONCE], np.float64)
-        halves = np.stack([part[:, :half], part[:, n_draws - half :]], axis=1).reshape(2 * chains * half, -1)
-        moves = np.flatnonzero(halves.max(axis=0) > halves.min(axis=0))  # NaN does not
-        if moves.size:
-            out[:, start + moves] = _of_halves(np.ascontiguousarray(halves.T[moves]), 2 * chains)
+        halves = np.concatenate([part[:, :half], part[:, n_draws - half :]], axis=1)
+        found = _of_halves(np.ascontiguousarray(halves.reshape(2 * chains * half, -1).T), 2 * chains)
+        out[:, start : start + AT_ONCE] = found
     return out[0], out[1]
 
 
@@ -60,17 +59,15 @@ def of_parameters(draws: Floats) -> dict[str, dict[str, Any]]:
 
 
 def _of_halves(values: Floats, parts: int) -> Floats:
-    """Return R-hat and ESS, shape (2, parameter), of draws (parameter, part * draw) of which each moves."""
+    """Return R-hat and ESS, shape (2, parameter), of draws (parameter, part * draw)."""
     folded = abs(values - np.median(values, axis=1, keepdims=True))
-    bulk, tail = (_normal_scores(one).reshape(len(values), parts, -1) for one in (values, folded))
+    ranks = np.stack([sp.stats.rankdata(one, axis=1) for one in (values, folded)])
+    # Normal quantiles by Blom's formula; equal values share ranks.
+    scores = sp.special.ndtri((ranks - 3 / 8) / (values.shape[1] + 1 / 4))
+    bulk, tail = scores.reshape(2, len(values), parts, -1)
     r_hat, of_tail = _r_hat(bulk), _r_hat(tail)
     r_hat = np.where(np.isfinite(of_tail), np.maximum(r_hat, of_tail), r_hat)
     return np.stack([r_hat, np.where(np.isfinite(r_hat), _effective_size(bulk), np.nan)])
-
-
-def _normal_scores(values: Floats) -> Floats:
-    """Return the normal quantile of each value's rank within its row, by Blom's formula; equal values share ranks."""
-    return sp.special.ndtri((sp.stats.rankdata(values, axis=1) - 3 / 8) / (values.shape[1] + 1 / 4))
 
 
 def _r_hat(parts: Floats) -> Floats:

@@ -80,7 +80,7 @@ def truth_draws(
             tree,
             ["top_label"],
             names_of(tree, "category"),
-            lambda items, top: DrawBlock(items, top_label=top[:, :, :depth]),
+            lambda items, top: DrawBlock(items, top[:, :, :depth]),
         )
     if "mean" in kept and not plausibility:
         if threshold is None:
@@ -112,22 +112,18 @@ def truth_draws(
 def number_draws(truth: Truth, threshold: float | None = None, *, keep: bool = True) -> TruthDraws:
     """Return the draws of the number that is the truth of each item, and the sides of a threshold that they are on."""
     tree = _as_tree(truth)
-    posterior = tree["posterior"].to_dataset()
-    if "mean" not in posterior and "item_mean" in posterior:  # of common agreement
-        posterior = posterior.rename(item_mean="mean")
-    if "mean" not in posterior:
-        kept = ", ".join(map(str, posterior))
-        raise InputError(f"numbers are compared with the mean of each item, but the posterior has {kept}")
-    if "variance" not in posterior:
-        posterior = posterior.assign(variance=xr.full_like(posterior["mean"], np.nan))
-    return _draws(
-        tree.assign(posterior=xr.DataTree(posterior)),
-        ["mean", "variance"],
-        THRESHOLD_LABELS,
-        lambda items, mean, variance: sides(
-            DrawBlock(items, mean=mean, variance=variance), threshold, keep=keep
-        ),
-    )
+    kept = [str(name) for name in tree["posterior"].data_vars]
+    found = [name for name in ("mean", "item_mean") if name in kept][:1]  # that of common agreement
+    if not found:
+        raise InputError(
+            f"numbers are compared with the mean of each item, but the posterior has {', '.join(kept)}"
+        )
+
+    def block(items: slice, mean: Floats, variance: Any = np.nan) -> DrawBlock:
+        drawn = DrawBlock(items, mean=mean, variance=np.broadcast_to(variance, mean.shape))
+        return sides(drawn, threshold, keep=keep)
+
+    return _draws(tree, found + ["variance"] * ("variance" in kept), THRESHOLD_LABELS, block)
 
 
 def _as_tree(truth: Truth) -> xr.DataTree:

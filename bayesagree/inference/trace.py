@@ -36,7 +36,11 @@ class Trace(Posterior):
                     f"{name} has the dims {', '.join(map(str, values.dims))}; name them in the model, by coords= and "
                     f"dims=: {' and '.join(sorted(wanted, reverse=True))}"
                 )
-        return cls(tree if "diagnostics" in tree else _with_diagnostics(tree))
+            if wanted and "diagnostics" not in tree:
+                worst = worst_of_items(values.transpose("chain", "draw", "item", ...).values)
+                by_item = {key: ("item", found) for key, found in worst.items()}
+                tree = tree.assign(diagnostics=xr.DataTree(xr.Dataset(by_item, {"item": values["item"]})))
+        return cls(tree)
 
     @property
     def asks_threshold(self) -> bool:
@@ -106,15 +110,3 @@ class Trace(Posterior):
     def model(self, annotations: Any) -> Any:
         """Refuse: the model is the user's."""
         raise InputError("a trace holds draws and no model")
-
-
-def _with_diagnostics(tree: xr.DataTree) -> xr.DataTree:
-    """Return the trace with the worst R-hat and ESS of each item, as the package's own Markov chains have them."""
-    posterior = tree["posterior"].to_dataset()
-    for name in {"plausibility", "mean"} & {*posterior}:
-        worst = worst_of_items(posterior[name].transpose("chain", "draw", "item", ...).values)
-        found = xr.Dataset(
-            {key: ("item", values) for key, values in worst.items()}, {"item": posterior["item"]}
-        )
-        return tree.assign(diagnostics=xr.DataTree(found))
-    return tree
