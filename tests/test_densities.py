@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 import bayesagree as ba
-from bayesagree.plausibility.informed_plackett_luce._problem import Tilt, prior_of
+from bayesagree.plausibility.informed_plackett_luce._problem import Tilt
 
 LABELS = ba.Labels.from_matrix([["no", "no", "yes"], ["yes", "perhaps", None], ["yes", "yes", "yes"]])
 RATINGS = ba.Ratings.from_matrix([[1, 2, 2], [4, 5, 3], [3, 3, 5]], scale=(1, 5))
@@ -151,14 +151,14 @@ def test_informed_plackett_luce():
     problem = posterior.problem(RANKINGS)
     theirs, at = at_random_points(posterior.model(RANKINGS), ["worth", "parameters"])
     worths = at["worth"].reshape(20, 2, 3)
-    share, (mean, sd) = worths / worths.sum(axis=2, keepdims=True), prior_of(3, 1)
+    share, (mean, sd) = worths / worths.sum(axis=2, keepdims=True), problem.layout.prior
     ours = of_rankings(worths, problem.shape) + stats.norm(mean, sd).logpdf(at["parameters"]).sum(axis=1)
     for k, theta in enumerate(at["parameters"]):
-        tilt = Tilt.of(theta, problem.said, 3)
+        tilt = Tilt.of(theta[:, None], problem.said, 3)
         label = problem.said.label
         log = np.log(np.take_along_axis(np.column_stack([share[k], np.ones(2)]), label, 1))
         features = np.hstack([log, label == share[k].argmax(axis=1)[:, None]])
-        ours[k] += (features * tilt.weights).sum() - tilt.log_constant(problem.shape, 3).sum()
+        ours[k] += (features * tilt.weights[:, :, 0]).sum() - tilt.log_constant(problem.shape, 3).sum()
     require_one_constant(ours, theirs)
 
 

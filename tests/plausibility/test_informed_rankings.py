@@ -59,12 +59,12 @@ def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int) -> None:
     label = np.minimum(np.arange(DEPTH), n_labels)[None]
     said = Said(label, np.zeros((1, DEPTH)), np.array([1.0]))
     tilt = Tilt.of(
-        np.concatenate([rng.normal(0, 0.7, DEPTH), rng.normal(1, 1, DEPTH), [0, 0, 0.3, 0.5]]), said, n_labels
+        np.concatenate([rng.normal(0, 0.7, DEPTH), rng.normal(1, 1, DEPTH), [0, 0, 0.3, 0.5]])[:, None], said, n_labels
     )
     theta = rng.dirichlet(np.full(n_labels, shape), n)
-    best = np.append(tilt.best[0], 0.0)[np.minimum(theta.argmax(axis=1), DEPTH)]
+    best = np.append(tilt.best[0, :, 0], 0.0)[np.minimum(theta.argmax(axis=1), DEPTH)]
     log = np.log(np.maximum(theta[:, : min(DEPTH, n_labels)], 1e-300))
-    weight = np.exp(log @ tilt.readers[0, : log.shape[1]] + best - tilt.log_constant(shape, n_labels)[0])
+    weight = np.exp(log @ tilt.readers[0, : log.shape[1], 0] + best - tilt.log_constant(shape, n_labels)[0, 0])
     assert abs(weight.mean() - 1) < 5 * weight.std() / np.sqrt(n)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt, prior_of
+from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt
 from bayesagree.plausibility.plackett_luce.model import races_model
 
 if TYPE_CHECKING:
@@ -20,16 +20,17 @@ def informed_model(problem: InformedRankings) -> "pm.Model":
     import pytensor.tensor as pt
 
     said, n_labels = problem.said, problem.alone.n_labels
-    (alike, times), here = said.kinds(n_labels), said.label < n_labels
-    with races_model(problem.rankings, problem.alone) as model:
+    (alike, times, _), here = said.kinds(n_labels), said.label < n_labels
+    with races_model(problem.annotations, problem.alone) as model:
         model.add_coord("parameter", NAMES)
-        theta: Any = pm.Normal("parameters", *prior_of(n_labels, problem.n_models), dims="parameter")
+        theta: Any = pm.Normal("parameters", *problem.layout.prior, dims="parameter")
         plausibility: Any = model["plausibility"]
         share = plausibility[np.arange(len(here))[:, None], said.label]
-        readers, best = Tilt.of(theta, said, n_labels, pt)
+        tilt = Tilt.of(theta[:, None], said, n_labels, pt)
         top: Any = pt.argmax(plausibility[:, :n_labels], axis=1)
         is_best: Any = pt.eq(top[:, None], said.label)
-        added: Any = (readers * pt.log(pt.where(here, share, 1.0)) + best * is_best).sum()
-        constant: Any = Tilt.of(theta, alike, n_labels, pt).log_constant(problem.shape, n_labels, pt)
-        pm.Potential("predictions", added - (times * constant).sum())
+        log: Any = pt.log(pt.where(here, share, 1.0))
+        added: Any = (tilt.readers[:, :, 0] * log + tilt.best[:, :, 0] * is_best).sum()
+        constant: Any = Tilt.of(theta[:, None], alike, n_labels, pt).log_constant(problem.shape, n_labels, pt)
+        pm.Potential("predictions", added - (times * constant[:, 0]).sum())
     return model

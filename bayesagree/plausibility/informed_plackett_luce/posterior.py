@@ -22,30 +22,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import scipy as sp
 import xarray as xr
 
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import positive_int
-from bayesagree.inference.blocks import DrawBlock
-from bayesagree.inference.convergence import of_parameters
-from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request
+from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
-from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_plackett_luce._problem import NAMES, InformedRankings, Tilt
+from bayesagree.plausibility.informed.covariates import Excluded, aligned
+from bayesagree.plausibility.informed_plackett_luce._problem import InformedRankings
 from bayesagree.plausibility.informed_plackett_luce.model import informed_model
-from bayesagree.plausibility.plackett_luce._sampler import Run
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
 
 if TYPE_CHECKING:
     import pymc as pm
-
-# Draws of the parameters that draws of items share.
-SHARED = 100
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,11 @@ class InformedPlackettLuce(Guarded):
 
     def problem(self, annotations: Rankings) -> InformedRankings:
         """Return rankings and what the models say of their items."""
-        return InformedRankings.of(annotations, self.given, self.exclude, self.shape)
+        if annotations.offered is not None:
+            raise InputError(
+                "informed_plackett_luce takes all labels as on offer; these rankings have offered="
+            )
+        return InformedRankings(*aligned(annotations, self.given), self.exclude, self.shape, self.tune)
 
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model."""
@@ -76,45 +72,6 @@ class InformedPlackettLuce(Guarded):
     def model(self, annotations: Rankings) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return informed_model(self.problem(annotations))
-
-    def drawer(self, problem: InformedRankings, request: Request) -> Drawer:
-        """Return the function that draws a block of items under rankings alone, and of these by their weights."""
-        run, samples = Run(request.chains, self.tune, request.draws, 1), request.samples
-        depth, thetas, alone = request.top_labels, problem.parameters(request)[0][:SHARED], problem.alone
-        weights = np.stack([Tilt.of(one, problem.said, alone.n_labels).weights for one in thetas], axis=2)
-        which = np.arange(samples) * len(thetas) // samples
-
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            theta = alone.draw(items, run, rng)
-            worst = alone.diagnostics(items, theta)
-            values = alone.reduce(items, theta, depth, rng)
-            best = values[:, :, 0] if depth else values.argmax(axis=2)
-            given = problem.features(items, theta.reshape(samples, -1), best)
-            for one, x, own in zip(values, given, weights[items]):
-                mass = sp.special.softmax(x @ own, axis=0).T.cumsum(axis=1)
-                mass = mass / mass[:, -1:] + np.arange(len(thetas))[:, None]
-                place = mass.ravel().searchsorted(which + rng.random(samples)) - which * samples
-                one[:] = one[np.minimum(place, samples - 1)]
-            return DrawBlock(items, diagnostics=worst, **{request.variable: values})
-
-        return draw
-
-    def known(self, problem: InformedRankings, request: Request) -> Groups:
-        """Return the parameters that all items share."""
-        thetas, effective, k_hat = problem.parameters(request)
-        number = np.bincount(problem.rankings.item_index, minlength=problem.rankings.items.size)
-        constant: dict[str, Any] = {"n_rankings": (("item",), number), "shape": ((), problem.shape)}
-        if request.top_labels:  # the posterior itself does not name all labels
-            constant["named"] = (("item", "category"), problem.alone.named[:, :-1])
-        return {
-            "posterior_parameters": of_parameters(thetas[None])["posterior_parameters"],
-            "diagnostics": {"effective_parameters": ((), effective), "k_hat": ((), k_hat)},
-            "constant_data": constant,
-        }
-
-    def coords(self, problem: InformedRankings) -> dict[str, Any]:
-        """Return the names of the parameters."""
-        return {"parameter": NAMES}
 
     def of_annotations(self) -> Posterior:
         """Return the posterior of rankings alone."""
@@ -163,8 +120,8 @@ def informed_plackett_luce(
     DataTree
         Group ``posterior`` as `plackett_luce`. Group ``posterior_parameters``: ``estimate`` and ``sd`` (parameter): log
         of the readers that each likely label counts as, log weight of being best, and what agreement and confidence of
-        the models add. Group ``diagnostics``: ``r_hat`` and ``ess`` (item), ``effective_parameters`` and
-        ``k_hat`` of their weights. Group ``constant_data``: ``n_rankings`` (item), ``shape``.
+        the models add. Group ``diagnostics``: ``r_hat`` and ``ess`` (item). Group ``constant_data``: ``n_rankings``
+        (item), ``shape``.
 
     Raises
     ------
@@ -174,7 +131,8 @@ def informed_plackett_luce(
     Warns
     -----
     UserWarning
-        Models that are not independent of the rankings; items whose chains disagree.
+        Models that are not independent of the rankings; items whose chains disagree; weights of the parameters that
+        are too uneven (k-hat above .7).
 
     See Also
     --------
