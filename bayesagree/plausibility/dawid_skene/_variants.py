@@ -167,22 +167,11 @@ def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
     """Return the part in which each label is held out, shape (annotation,).
 
     Whole annotators are held out. Of few annotators labels are: without one of two good annotators no model knows whom
-    to believe. Labels of an item are then spread over the parts; those of one annotator, who may repeat himself, stay
-    together.
+    to believe. Those of one annotator for one item, who may repeat himself, stay together.
     """
-    annotator = crowd.annotator
-    present, size = np.unique(annotator), crowd.n_annotators
-    if present.size >= MANY_ANNOTATORS:
-        fold = np.empty(size, np.int64)
-        fold[rng.permutation(present)] = np.arange(present.size) % FOLDS
-        return fold[annotator]
-    pair, which = np.unique(crowd.item * size + annotator, return_inverse=True)
-    order = rng.permutation(pair.size)
-    order = order[np.argsort(pair[order] // size, kind="stable")]
-    item, fold = pair[order] // size, np.empty(pair.size, np.int64)
-    first = rng.integers(FOLDS, size=crowd.n_items)[item]
-    fold[order] = (np.arange(pair.size) - np.searchsorted(item, item) + first) % FOLDS
-    return fold[which]
+    many, by_item = np.unique(crowd.annotator).size >= MANY_ANNOTATORS, crowd.item * crowd.n_annotators
+    held, which = np.unique(crowd.annotator + (0 if many else by_item), return_inverse=True)
+    return (rng.permutation(held.size) % FOLDS)[which]
 
 
 def positions(weight: Sequence[float], draws: int) -> list[NDArray[np.int64]]:

@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-# Sets of labels of one item that are compared with each other, for a warning.
-MOST_SETS = 100
-
-
 @dataclass(frozen=True)
 class PlackettLuce(ItemPosterior):
     """Specification of the posterior of `plackett_luce`, whose arguments it holds."""
@@ -194,21 +190,15 @@ def _warn_of_choice_sets(rankings: Rankings) -> None:
     said, doubtful = who_competed(rankings)
     if doubtful:
         warn(said)
-    size = np.diff(rankings.start)
-    if (
-        not 1 < size[0] < n_labels
-        or (size != size[0]).any()
-        or not rankings.block[rankings.start[1:] - 1].all()
-    ):
+    item, size = rankings.item_index, np.diff(rankings.start)
+    if not 1 < size[0] < n_labels or (size != size[0]).any():
         return
-    sets = (rankings.label_index.reshape(-1, size[0], 1) == np.arange(n_labels)).any(axis=1)
-    for i in np.unique(rankings.item_index):
-        own = sets[rankings.item_index == i]
-        different = np.unique(own, axis=0)[:MOST_SETS].astype(int)
-        # A few annotators may well disagree wholly; as many rankings as labels are comparisons.
-        if len(own) >= own.any(axis=0).sum() and not (different @ different.T).all():
-            return warn(
-                f"item {as_python(rankings.items[i])!r}: all rankings name {size[0]} of {n_labels} labels, some of "
-                "them none in common, and the labels that a ranking does not name count as beaten; if they were not "
-                "on offer, say so by Rankings(..., offered=)"
-            )
+    pairs = np.unique(np.repeat(item, size) * n_labels + rankings.label_index)
+    named, number = (np.bincount(of, minlength=n_items) for of in (pairs // n_labels, item))
+    # A few annotators may well disagree wholly; as many rankings as labels are comparisons.
+    if (like := np.flatnonzero((number >= named) & (named >= 2 * size[0]))).size:
+        warn(
+            f"item {as_python(rankings.items[like[0]])!r}: all rankings name {size[0]} of {n_labels} labels, many of "
+            "them none in common, and the labels that a ranking does not name count as beaten; if they were not on "
+            "offer, say so by Rankings(..., offered=)"
+        )
