@@ -14,7 +14,7 @@ annotators, a_j near 0, say nothing of the weights.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,6 @@ from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampl
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
-VariantName = Literal[
-    "full",
-    "one_coin",
-    "class_conditional",
-    "hierarchical",
-    "mixed_membership",
-    "mixed_one_coin",
-    "ordered",
-    "votes",
-    "auto",
-]
 # How chains of a variant start: (crowd, prior, chains, rng, held) -> sampler.
 SAMPLERS: Mapping[str, Callable[..., Sampler]] = {
     **{name: partial(LabelSampler, variant) for name, variant in VARIANTS.items()},

@@ -55,14 +55,7 @@ from bayesagree.plausibility.dawid_skene._results import (
     estimate_tree,
     require_mixed,
 )
-from bayesagree.plausibility.dawid_skene._variants import (
-    ACCURATE,
-    SAMPLERS,
-    VariantName,
-    candidates,
-    positions,
-    weights,
-)
+from bayesagree.plausibility.dawid_skene._variants import ACCURATE, SAMPLERS, candidates, positions, weights
 from bayesagree.plausibility.dawid_skene.em import EM_VARIANTS, dawid_skene_em
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -90,7 +83,7 @@ class DawidSkene(Posterior):
     `evaluate` refuses chains that disagree, unless `allow_unmixed`.
     """
 
-    variant: VariantName = "auto"
+    variant: str = "auto"
     prior: DawidSkenePrior | None = None
     gold: Gold | None = None
     tune: int | None = None
@@ -187,7 +180,7 @@ def _name_constant(crowd: Crowd, labels: Labels) -> None:
 def dawid_skene(
     labels: Labels,
     *,
-    variant: VariantName = "auto",
+    variant: str = "auto",
     prior: DawidSkenePrior | None = None,
     gold: Gold | None = None,
     draws: int = 1000,
