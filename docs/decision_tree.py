@@ -11,10 +11,9 @@ WIDTH, MARGIN, STEP, LINE = 380, 10, 18, 17
 STYLE = """
 text { font: 13px system-ui, 'DejaVu Sans', sans-serif; fill: #1f2328 } .question { font-weight: 600; font-size: 14px }
 .name { font-family: ui-monospace, 'DejaVu Sans Mono', monospace; font-weight: 600; fill: #0550ae }
-.paper { fill: #ffffff }
-path { stroke: #8c959f; fill: none }
+:root { color-scheme: light dark } path { stroke: #8c959f; fill: none }
 @media (prefers-color-scheme: dark) {
-text { fill: #e6edf3 } .name { fill: #79c0ff } .paper { fill: #0d1117 } path { stroke: #6e7681 } }
+text { fill: #e6edf3 } .name { fill: #79c0ff } path { stroke: #6e7681 } }
 """
 
 # (answer, functions) at a leaf, (question, branches) above it.
@@ -100,15 +99,19 @@ def picture() -> str:
             if depth:
                 drawn.append(f'<path d="M{left - STEP + 5} {parents[depth - 1] + 6}V{top - 5}H{left - 4}"/>')
             parents[depth] = top
-        drawn.append(f'<text class="{style}" x="{left}" y="{top}">{escape(text)}</text>')
+        words = escape(text)
+        if style == "name":
+            page = "../generated/api/bayesagree.{0}.html"
+            words = ", ".join(
+                f'<a href="{page.format(name)}" target="_top">{name}</a>' for name in text.split(", ")
+            )
+        drawn.append(f'<text class="{style}" x="{left}" y="{top}">{words}</text>')
     size = f'width="{WIDTH}" height="{top + 2 * MARGIN}"'
     start = (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {WIDTH} {top + 2 * MARGIN}" role="img">'
     )
     title = "<title>Which function for my data</title>"
-    return "\n".join(
-        [start, title, f"<style>{STYLE}</style>", f'<rect class="paper" {size}/>', *drawn, "</svg>\n"]
-    )
+    return "\n".join([start, title, f"<style>{STYLE}</style>", *drawn, "</svg>\n"])
 
 
 if __name__ == "__main__":
