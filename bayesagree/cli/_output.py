@@ -117,20 +117,21 @@ def _show_table(rows: Records, title: str) -> None:
     shared = [name for name in written if name in alike and name.startswith(_SHARED)]
     shown = {name: cells for name, cells in written.items() if name not in shared and set(cells) != {"-"}}
     first = next(iter(shown))
-    table = ScreenTable(box=None, pad_edge=False, header_style="bold")
+    table, least = ScreenTable(box=None, pad_edge=False, header_style="bold"), 0
     for name, cells in shown.items():
         numeric = name != first and all(isinstance(plain(row[name]), int | float | None) for row in rows)
         heading, justify = str(name).replace("_", " "), "right" if numeric else "left"
         unbroken = [*heading.split(), *(cells if numeric or name == first else ())]
         width = min(max(map(len, unbroken)), _UNBROKEN)
         table.add_column(Text(heading), justify=justify, overflow="fold", min_width=width)
+        least += width + 2
     for cells in zip(*shown.values()):
         table.add_row(*map(Text, cells))
     width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH))
     console = Console(width=width)
     if title.strip():
         console.print(Text(title, style="italic"))
-    console.print(table)
+    console.print(table, crop=least <= console.width)
     below = [f"{name.replace('_', ' ')} {written[name][0]}" for name in shared]
     if below:
         console.print(Text(", ".join(below) + "."))

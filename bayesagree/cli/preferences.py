@@ -20,9 +20,7 @@ def preferences(
     winner: Annotated[str | None, Option(help="Column of the winner: its name, or left, right, tie.")] = None,
     annotator: Annotated[str | None, Option(help="Column of who compared.")] = None,
     item: Annotated[str | None, Option(help="Column of what was compared.")] = None,
-    ties: Annotated[Effect, Option(help="Effect of ties.")] = "auto",
     order: Annotated[Effect, Option(help="Effect of the first place.")] = "auto",
-    discrimination: Annotated[Effect, Option(help="Effect of annotators' care.")] = "auto",
     item_effects: Annotated[bool, Option("--item-effects", help="Let strengths vary over items.")] = False,
     scale: Annotated[Scale, Option(help="Log odds, share or points.")] = "strength",
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None,
@@ -41,19 +39,13 @@ def preferences(
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
     export = None if named else read_export(str(file), format=format, kind="comparisons")
     found: Any = Comparisons.from_long(read_table(file), **named) if export is None else export.annotations
-    effects = {"ties": ties, "order": order, "discrimination": discrimination}
-    how: Any = {name: None if value == "none" else value for name, value in effects.items()}
-    tree = davidson(found, **how, item_effects=item_effects, **vars(sampling))
-    effect: Any = effect_table(tree)
-    common = effect["annotator"].isna()
+    how: Any = {"order": None if order == "none" else order, "item_effects": item_effects}
+    tree = davidson(found, **how, **vars(sampling))
     board: Any = preference_table(tree, scale=scale)
-    people = effect[~common].pivot(index="annotator", columns="effect", values=["mean", "lower", "upper"])
-    people.columns = [f"{name}_{key}" if key != "mean" else str(name) for key, name in people.columns]
     shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board
     tables = [
         Table("comparisons", [found.overview()], most=0),
         Table("models", shown, f"Models by {scale}, with the 95 % HDI and rank set"),
-        Table("effects", effect[common].drop(columns="annotator"), "Two equal models"),
-        Table("annotators", people.sort_index().reset_index(), "Annotators", most=15),
+        Table("effects", effect_table(tree), "Two equal models: all annotators, and each", most=20),
     ]
     return Answer(tables, export.sentences() if export else [], tree)

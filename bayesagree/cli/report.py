@@ -21,7 +21,6 @@ def report(
     annotators: _options.AnnotatorsFile = None,
     group: _options.Group = None,
     specification: Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")] = None,
-    title: Annotated[str | None, Option(help="Title of the page.")] = None,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> Answer:
     """Write one self-contained HTML report, for readers without Bayesian training.
@@ -55,7 +54,7 @@ def report(
             total = items_to_score(settings.record.specification, truth, models, settings.reliability)
     with _output.progress("computing", total) as advance:
         data: Any = report_data(truth, models, progress=advance, **beside, **how)
-        write_report(data, output, title=title)
+        write_report(data, output)
     echo(f"{output} is written; open it in a browser.", err=True)
     if "plausibility" in how:
         how |= {"plausibility": scoring.plausibility or data.settings.record.name}

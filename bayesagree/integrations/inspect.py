@@ -110,9 +110,7 @@ def corrected_rate(gold: str = "human", *, random_seed: int = 0) -> Metric:
     return values
 
 
-@hooks(
-    name="bayesagree_report", description="Report beside the log of tasks with the metric uncertain_accuracy"
-)
+@hooks(name="bayesagree_report", description="Report beside the log of tasks with uncertain_accuracy")
 class ReportBesideLog(Hooks):
     """Write ``<log>.report.html`` for each scorer that uses `uncertain_accuracy`."""
 
@@ -141,18 +139,12 @@ def _write(log: EvalLog, path: Path, scorer: str, votes: str) -> None:
 def _scorers(log: EvalLog) -> list[tuple[str, str]]:
     """Scorers of a log that use the metric, each with the key of its votes."""
     found = log.results.scores if log.results else []
-    used = [
-        (score, value) for score in found for value in score.metrics.values() if METRIC in (value.group or "")
-    ]
-    return list({score.name: value.params.get("votes", "votes") for score, value in used}.items())
+    used = ((score.name, value) for score in found for value in score.metrics.values())
+    return [*{name: v.params.get("votes", "votes") for name, v in used if METRIC in (v.group or "")}.items()]
 
 
 def _annotated(
-    answers: Mapping[Any, str | None],
-    voted: Mapping[Any, Any],
-    key: str,
-    labels: Sequence[Any] | None,
-    model: str = "model",
+    answers: Any, voted: Any, key: str, labels: Any, model: str = "model"
 ) -> "tuple[Labels, Predictions]":
     """Votes and answers of the samples that have votes."""
     from bayesagree.annotations import Predictions
@@ -195,9 +187,7 @@ def _right(value: Any, item: Any) -> bool:
     """Whether a verdict calls a sample right; anything between right and wrong is refused."""
     number = value_to_float()(value) if isinstance(value, str | bool | int | float) else None
     if number not in (0, 1):
-        raise InputError(
-            f"the verdict {shorten([value])} on sample {item!r} is neither right (1) nor wrong (0)"
-        )
+        raise InputError(f"the verdict {shorten([value])} on sample {item!r} is not right (1) or wrong (0)")
     return bool(number)
 
 

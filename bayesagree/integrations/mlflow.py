@@ -155,9 +155,7 @@ def _assessments(traces: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(traces, pd.DataFrame):
         missing = {"trace_id", "assessments"} - set(traces.columns)
         if missing:
-            raise InputError(
-                f"the table of traces has no column {shorten(sorted(missing))}; see mlflow.search_traces"
-            )
+            raise InputError(f"the traces have no column {shorten(sorted(missing))}; see mlflow.search_traces")
         pairs: Iterable[tuple[str, Any]] = zip(traces["trace_id"], traces["assessments"])
     else:
         pairs = ((trace.info.trace_id, trace.info.assessments) for trace in traces)

@@ -85,7 +85,7 @@ REFUSED = {
     "next labels.csv --tool excel -o tasks.json": "'excel' is not one of 'label_studio'",
     "preferences labels.csv": "comparisons are rows of left, right and winner",
     "preferences games.csv --scale elo": "'elo' is not one of 'strength'",
-    "preferences games.csv --ties often": "'often' is not one of 'auto'",
+    "preferences games.csv --order often": "'often' is not one of 'auto'",
     "nothing": "No such command",
 }
 

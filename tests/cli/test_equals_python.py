@@ -324,13 +324,13 @@ def test_next_and_plan_of_comparisons(document, folder):
 
 def test_preferences(document, folder):
     names = ("--first", "left", "--second", "right", "--winner", "winner", "--annotator", "annotator")
-    effects = ("--ties", "common", "--order", "none", "--discrimination", "none", "--scale", "arena")
+    effects = ("--order", "none", "--scale", "arena")
     found = document("preferences", "games.csv", *names, *effects, *OPTIONS)
     games = ba.Comparisons.from_long(pd.read_csv(folder / "games.csv"), annotator="annotator")
-    tree = ba.davidson(games, ties="common", order=None, discrimination=None, **SHORT)
+    tree = ba.davidson(games, order=None, **SHORT)
     table = ba.comparisons.preference_table(tree, scale="arena").drop(columns="component")
     same(found["models"], table, "model", "mean", "lower", "upper")
-    assert [row["effect"] for row in found["effects"]] == ["tie_probability"]
+    same(found["effects"], ba.comparisons.effect_table(tree), "effect", "annotator", "mean", "upper")
 
 
 def test_demo(document, monkeypatch):

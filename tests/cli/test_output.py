@@ -36,6 +36,12 @@ def test_tables_fit_80_columns_without_breaking_a_number(capsys, monkeypatch):
     assert lines[-1] == "n items 12."
 
 
+def test_a_table_wider_than_the_screen_loses_no_column(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    _output.show([_output.Table("first", [{f"sensitivity{k}": 0.5 for k in range(6)}])], as_json=False)
+    assert capsys.readouterr().out.count("0.500") == 6
+
+
 def test_numbers_that_do_not_exist_are_null(capsys):
     rows = [{"a": float("nan"), "b": np.float64("inf"), "c": np.int64(2), "d": np.array([True])}]
     _output.show([_output.Table("t", rows)], as_json=True)

@@ -98,7 +98,7 @@ def test_rate_is_corrected_by_people(logs):
     [
         ("no_votes", "no sample has votes: metadata['ratings']"),
         ("no_people", "no sample has 'people' in its metadata"),
-        ("unsure", "the verdict 0.5 on sample 1 is neither right (1) nor wrong (0)"),
+        ("unsure", "the verdict 0.5 on sample 1 is not right (1) or wrong (0)"),
     ],
 )
 def test_what_is_missing_is_named(logs, task, message):
