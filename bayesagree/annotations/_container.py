@@ -9,9 +9,9 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes
-from bayesagree.annotations._columns import changes
+from bayesagree.annotations._columns import Entries, changes
 from bayesagree.annotations._display import Displayed, per_item
-from bayesagree.errors import InputError, place_of, refuse, shorten
+from bayesagree.errors import InputError, refuse, shorten
 
 Kind = Literal["labels", "ratings", "rankings"]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -121,14 +121,13 @@ def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFra
     """One row per item, one column per annotator; refuse what has no such table."""
     if not container.annotators_known:
         raise InputError("the annotators are unknown (counts): there is no column per annotator; use counts()")
-    items, annotators = container.items, container.annotators
-    item, annotator = container.item_index, container.annotator_index
-    place = lambda row: place_of(item=items[item[row]], annotator=annotators[annotator[row]])  # noqa: E731
+    rows = Entries(container.item_index, container.annotator_index, container.items, container.annotators)
     refuse(
-        ~changes(item, annotator),
-        lambda row: f"{place(row)}: several annotations for one cell; use to_long()",
+        ~changes(*rows[:2]),
+        lambda row: f"{rows.place(row)}: several annotations for one cell; use to_long()",
     )
-    cells = np.full((items.size, annotators.size), missing, dtype=object if missing is None else np.float64)
-    cells[item, annotator] = values
-    index, columns = pd.Index(items, name="item"), pd.Index(annotators, name="annotator")
+    shape = rows.items.size, rows.annotators.size
+    cells = np.full(shape, missing, dtype=object if missing is None else np.float64)
+    cells[rows[:2]] = values
+    index, columns = pd.Index(rows.items, name="item"), pd.Index(rows.annotators, name="annotator")
     return pd.DataFrame(cells, index, columns, cells.dtype)  # no guess of another kind of text

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree.annotations._columns import encode
 from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 
 # True label of each item: a mapping, a series indexed by item, or a DataArray with dim item.
@@ -37,16 +38,8 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
             f"gold {place_of(item=known.index[at])} is not among the {items.size} items; drop it from gold"
         ),
     )
-    code = pd.Index(categories).get_indexer(pd.Index(known.to_numpy()))
-    refuse(
-        code < 0,
-        lambda at: (
-            f"gold {place_of(item=known.index[at])}: {place_of(label=known.iloc[at])} is not one of the "
-            f"labels ({shorten(categories)}); name all possible labels with labels=[...] when reading the data"
-        ),
-    )
-    codes = np.full(items.size, -1, np.int64)
-    codes[place] = code
+    codes, of_gold = np.full(items.size, -1, np.int64), lambda at: f"gold {place_of(item=known.index[at])}"
+    codes[place], _ = encode(known.to_numpy(), "label", categories, of_gold)
     return codes
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from bayesagree._types import Codes, Floats
@@ -293,12 +292,7 @@ class Predictions(Categorical, Displayed):
             label_order = outputs.positions(labels, self.categories, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]
             return replace(self, items=items, categories=labels, scores=scores)
-        target = pd.Index(labels).get_indexer(pd.Index(self.categories))
-        if (target < 0).any():
-            raise InputError(
-                f"the predictions use labels that the annotations do not have: {shorten(self.categories[target < 0])}; "
-                "list every possible label with labels=[...] when building the annotations"
-            )
+        target, _ = encode(self.categories, "label", labels, lambda at: "the predictions")
         hard = np.append(target, -1)[self.hard_labels()[:, item_order]].astype(np.int32)
         return replace(self, items=items, categories=labels, label_index=hard)
 
@@ -329,19 +323,18 @@ class Predictions(Categorical, Displayed):
         InputError
             More than one label of hard labels, or more labels than there are.
         """
-        if depth > (n := self.categories.size) or depth < 1:
-            raise InputError(f"top {depth} of {n} labels does not exist; use 1 to {n}")
-        dtype = np.int16 if self.categories.size <= np.iinfo(np.int16).max else np.int32
         if self.numbers is not None:
             raise InputError(
                 'these predictions are numbers, which have no labels; use metrics=["mae"] or its kin'
             )
+        n = self.categories.size
+        if not 1 <= depth <= (1 if self.scores is None else n):
+            raise InputError(
+                f"top {depth} of {n} labels does not exist; use 1 to {n}, of hard labels 1: Predictions.from_scores "
+                "reads scores"
+            )
+        dtype = np.int16 if n <= np.iinfo(np.int16).max else np.int32
         if self.scores is None:
-            if depth > 1:
-                raise InputError(
-                    f"top {depth} labels need scores, but these predictions are one hard label per item; "
-                    "use depth 1 or Predictions.from_scores"
-                )
             return self.hard_labels()[:, :, None].astype(dtype)
         order = self.scores.argmax(-1, keepdims=True) if depth == 1 else np.argsort(-self.scores, kind="stable")
         return np.where(np.isnan(self.scores[:, :, :1]), -1, order[:, :, :depth]).astype(dtype)

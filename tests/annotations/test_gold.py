@@ -28,7 +28,7 @@ def test_every_form_of_gold_has_the_same_codes(gold):
     ("gold", "message"),
     [
         ({"q9": "no"}, "gold item 'q9' is not among the 3 items"),
-        ({"q1": "maybe"}, "gold item 'q1': label 'maybe' is not one of the labels"),
+        ({"q1": "maybe"}, "gold item 'q1': label 'maybe' is not one of the 2 known"),
         (pd.Series(["no", "yes", "no"], index=["q1", "q2", "q2"]), "gold= names item 'q2' twice"),
     ],
 )

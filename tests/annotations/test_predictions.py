@@ -127,7 +127,7 @@ def test_alignment_refuses_other_labels() -> None:
     ):
         scores.aligned(ITEMS, np.array(["x", "z"]))
     hard = Predictions.from_labels({"A": ["x", "w"]}, items=ITEMS)
-    with pytest.raises(InputError, match="the predictions use labels that the annotations do not have: 'w'"):
+    with pytest.raises(InputError, match="the predictions: label 'w' is not one of the 2 known"):
         hard.aligned(ITEMS, LABELS)
 
 
