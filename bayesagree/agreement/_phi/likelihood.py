@@ -26,10 +26,8 @@ SMALLEST_BIN = 1e-6
 FINE, OWN_BINS, SHORT = 1 / 200, 10, 1e-5
 # Rule inside a bin, for a relative error of 1e-8 up to this precision times width^2 / distance to the end.
 LEGENDRE, SMOOTH = np.polynomial.legendre.leggauss(12), 12.0
-# Chebyshev nodes that stand for the continuous items of equal size, and the range of half their sum of logits that one
-# set covers: a rating of 1e-100 must not spread them over empty space. The log evidence of 7000 items moves by 1e-9.
-# Items whose polynomials are computed at once.
-NODES, WINDOW, BLOCK = 40, 24.0, 20_000
+# Width of a cell, in which continuous items are joined: their log evidence moves by about .01 (3000 items, Phi .95).
+CELL = 0.3
 # Attributes of a likelihood that have one entry for each pattern.
 BY_PATTERN = ("statistics", "weight", "size", "group")
 
@@ -194,30 +192,23 @@ def _density_columns(values: Floats) -> Floats:
 
 
 def compressed(like: Likelihood) -> Likelihood:
-    """Return continuous items as a few weighted ones, for sums over all items of what is smooth in their ratings.
+    """Return continuous items as fewer weighted ones, for sums over all items of what is smooth in their ratings.
 
     Under the density an item enters through n, c = (sum log x + sum log(1 - x)) / 2, in which its log evidence is
-    linear, and d = (sum log x - sum log(1 - x)) / 2, in which it is analytic: summed over items of equal n (and equal
-    bins) it is a sum over Chebyshev nodes of d, whose weights are those of the polynomial through the nodes.
+    linear, and d = (sum log x - sum log(1 - x)) / 2, in which it is smooth. Items of equal n (and equal bins) within a
+    cell of d count as two, with their means of c and d, and their variance of d.
     """
-    if not like.densities or like.weight.size <= NODES:
+    if not like.densities:
         return like
     c, d = (like.statistics[:, -2:] @ np.array([[1, 1], [1, -1]]) / 2).T
-    alike = np.column_stack([like.statistics[:, :-2], like.size, like.group, np.floor(d / WINDOW)])
+    alike = np.column_stack([like.statistics[:, :-2], like.size, like.group, np.floor(d / CELL)])
     key = alike @ np.random.default_rng(0).random(alike.shape[1])  # distinct rows have distinct sums
-    _, number, size = np.unique(key, return_inverse=True, return_counts=True)
-    cells = np.split(np.argsort(number, kind="stable"), np.cumsum(size)[:-1])
-    node = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
-    basis = np.polynomial.chebyshev.chebvander(node, NODES - 1) * np.where(np.arange(NODES), 2, 1) / NODES
-    parts = [like.of(np.flatnonzero(size[number] <= NODES))]
-    for rows in (cells[k] for k in np.flatnonzero(size > NODES)):
-        weight, low, high = like.weight[rows], d[rows].min(), d[rows].max() + 1e-9
-        t = (2 * d[rows] - low - high) / (high - low)
-        blocks = (slice(k, k + BLOCK) for k in range(0, rows.size, BLOCK))
-        moments = sum(weight[some] @ np.polynomial.chebyshev.chebvander(t[some], NODES - 1) for some in blocks)
-        few, at = like.of(np.full(NODES, rows[0])), (low + high + (high - low) * node) / 2
-        few.statistics[:, -2:] = np.average(c[rows], weights=weight) + at[:, None] * np.array([1, -1])
-        parts.append(replace(few, weight=basis @ moments))
-    return replace(
-        like, **{name: np.concatenate([getattr(part, name) for part in parts]) for name in BY_PATTERN}
-    )
+    _, first, cell = np.unique(key, return_index=True, return_inverse=True)
+    if 2 * first.size >= d.size:
+        return like
+    weight = np.bincount(cell, like.weight)
+    c, centre = (np.bincount(cell, like.weight * of) / weight for of in (c, d))
+    spread = np.sqrt(np.bincount(cell, like.weight * (d - centre[cell]) ** 2) / weight)
+    few, at = like.of(np.repeat(first, 2)), np.repeat(centre, 2) + np.outer(spread, [1, -1]).ravel()
+    few.statistics[:, -2:] = np.repeat(c, 2)[:, None] + at[:, None] * np.array([1, -1])
+    return replace(few, weight=np.repeat(weight / 2, 2))
