@@ -53,10 +53,10 @@ from scipy.stats import binom
 from bayesagree import Labels, datasets
 from bayesagree.agreement._coefficients import (
     REPLICATES,
-    PseudoWeights,
     coefficients,
     draw_weights,
     interval_of,
+    pseudo_weights,
 )
 from bayesagree.agreement._items import items_of
 
@@ -140,7 +140,7 @@ def intervals(
 ) -> Iterator[tuple[str, Found]]:
     """Yield the coefficients that exist and what their intervals are worth."""
     items = items_of(labels)
-    pseudo, every = [PseudoWeights.draw(rng)], [np.arange(items.n_named)]
+    pseudo, every = [pseudo_weights(rng)], [np.arange(items.n_named)]
     for name, found in coefficients(items, "identity"):
         if found.note or name not in true:
             continue

@@ -1,7 +1,7 @@
 """Each classic coefficient as a function of weighted units: items, items of one pattern, or of one pair of values."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ SHORTEST, EQUAL_TAILS = "dirichlet process hdi", "dirichlet process eti"
 # Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
-STICKS = 8
+STICKS, EVERY = 8, np.arange(PSEUDO_ITEMS)
 CELLS = formula.CELLS
 # Items from which there is an interval over items.
 FEWEST = 3
@@ -118,32 +118,19 @@ def undefined(note: str) -> Coefficient:
     return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, np.int64), 1, note)
 
 
-class PseudoWeights(NamedTuple):
-    """Weights of pseudo-items before normalisation: of some of them in each replicate, shape (replicate, stick)."""
+def pseudo_weights(rng: np.random.Generator) -> Floats:
+    """Draw weights of the pseudo-items before normalisation, shape (replicate, pseudo-item).
 
-    chosen: Integers
-    weight: Floats
-
-    @classmethod
-    def draw(cls, rng: np.random.Generator) -> Self:
-        """Draw the part of a Dirichlet process that is its base measure's: Sethuraman's sticks times a Gamma(mass)."""
-        share = 1 - rng.random((REPLICATES, STICKS)) ** (1 / PSEUDO_MASS)
-        left = np.cumprod(1 - share[:, :-1], axis=1)
-        share[:, -1] = 1  # what is left of the stick
-        share[:, 1:] *= left
-        weight = share * rng.standard_gamma(PSEUDO_MASS, (REPLICATES, 1))
-        return cls(rng.integers(PSEUDO_ITEMS, size=share.shape), weight)
-
-    def of(self, some: slice) -> Self:
-        """Return those of some replicates."""
-        return self._replace(chosen=self.chosen[some], weight=self.weight[some])
-
-    def added(self, drawn: Floats, found: Coefficient) -> Floats:
-        """Return weights of the units with those of the pseudo-items; each row sums to the number of items."""
-        unit = found.unit[-PSEUDO_ITEMS:]
-        np.add.at(drawn, (np.arange(len(drawn))[:, None], unit[self.chosen]), self.weight)
-        drawn *= found.weight.sum() / drawn.sum(axis=1, keepdims=True)
-        return drawn
+    The part of a Dirichlet process that is its base measure's: Sethuraman's sticks times a Gamma(mass).
+    """
+    share = 1 - rng.random((REPLICATES, STICKS)) ** (1 / PSEUDO_MASS)
+    left = np.cumprod(1 - share[:, :-1], axis=1)
+    share[:, -1] = 1  # what is left of the stick
+    share[:, 1:] *= left
+    share *= rng.standard_gamma(PSEUDO_MASS, (REPLICATES, 1))
+    weight = np.zeros((REPLICATES, PSEUDO_ITEMS))
+    np.add.at(weight, (np.arange(REPLICATES)[:, None], rng.integers(PSEUDO_ITEMS, size=share.shape)), share)
+    return weight
 
 
 def item_mass(n: float, *, of_order: bool = False) -> float:
@@ -184,15 +171,16 @@ def cluster_codes(cluster: ItemGroup, items: NDArray[Any]) -> Integers:
 def draw_weights(
     sides: Sides,
     places: Sequence[Integers],
-    pseudo: Sequence[PseudoWeights],
+    pseudo: Sequence[Floats],
     rng: np.random.Generator,
     cluster: Integers | None = None,
 ) -> Iterator[list[Floats]]:
     """Yield weights of the units of each side, shape (replicate, unit), some replicates at a time.
 
     Items of the same unit on all sides, or of one `cluster`, share a gamma variable; clusters take the place of items
-    in the Dirichlet process. `places` are the positions of all items on each side, -1 for one that it lacks.
-    """  # fmt: skip
+    in the Dirichlet process. `places` are the positions of all items on each side, -1 for one that it lacks. Each row
+    sums to the number of items.
+    """
     unit = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip(sides, places)])
     code, size, n = cluster, np.ones(1), np.array([of.weight.sum() for of in sides])
     if code is None:
@@ -203,22 +191,25 @@ def draw_weights(
     has = unit >= 0
     seen = np.stack([np.bincount(code[one], minlength=code.max(initial=-1) + 1) > 0 for one in has])
     # A cluster of the mean size counts as one item beside the pseudo-items, whose mass is that of two clusters.
-    n = n if cluster is None else seen.sum(axis=1)
-    each = np.ones(len(sides)) if cluster is None else n / np.maximum(has.sum(axis=1), 1)
+    counted = n if cluster is None else seen.sum(axis=1)
+    each = np.ones(len(sides)) if cluster is None else counted / np.maximum(has.sum(axis=1), 1)
     # An item or a cluster of both sides has the smaller shape of the two.
-    mass = np.array([item_mass(of_side, of_order=sides[0].of_order) for of_side in n])
+    mass = np.array([item_mass(of_side, of_order=sides[0].of_order) for of_side in counted])
     shape = size * np.where(seen, mass[:, None], 1.0).min(axis=0)
-    members = [
-        sp.sparse.csr_array((np.full(one.sum(), by), (at[one], code[one])), shape=(of.weight.size, shape.size))
-        for one, at, by, of in zip(has, unit, each, sides)
-    ]
+    members = []  # which gamma variables, and after them which pseudo-items, make up the weight of a unit
+    for one, at, by, of in zip(has, unit, each, sides):
+        row, column = np.append(at[one], of.unit[-PSEUDO_ITEMS:]), np.append(code[one], shape.size + EVERY)
+        by_entry = np.append(np.full(one.sum(), by), np.ones(PSEUDO_ITEMS))
+        table = sp.sparse.csr_array(
+            (by_entry, (row, column)), shape=(of.weight.size, shape.size + PSEUDO_ITEMS)
+        )
+        members.append(table)
     step = max(1, CELLS // max(shape.size, *(max(of.cells, of.weight.size) for of in sides)))
     for start in range(0, REPLICATES, step):
-        drawn = rng.standard_gamma(np.broadcast_to(shape, (min(step, REPLICATES - start), shape.size)))
-        some = slice(start, start + step)
-        yield [
-            own.of(some).added((of_side @ drawn.T).T, of) for own, of_side, of in zip(pseudo, members, sides)
-        ]
+        some = slice(start, min(start + step, REPLICATES))
+        drawn = rng.standard_gamma(np.broadcast_to(shape, (some.stop - start, shape.size)))
+        rows = [(table @ np.hstack([drawn, own[some]]).T).T for table, own in zip(members, pseudo)]
+        yield [row * (total / row.sum(axis=1, keepdims=True)) for row, total in zip(rows, n)]
 
 
 def replicates(
@@ -236,10 +227,10 @@ def replicates(
     of their own, which vary more, from a stream of their own. Pseudo-items belong to one side alone, so that the same
     answers on both sides leave a difference possible; if both sides are the `same` object, there is none.
     """
-    kept: dict[bool, list[Floats]] = {}
+    kept: dict[bool, Floats] = {}
     streams = rng, rng.spawn(1)[0]
-    pseudo = [PseudoWeights.draw(rng)]
-    pseudo += pseudo if same else [PseudoWeights.draw(rng) for _ in places[1:]]
+    pseudo = [pseudo_weights(rng)]
+    pseudo += pseudo if same else [pseudo_weights(rng) for _ in places[1:]]
     for name, sides in found:
         if any(of.note for of in sides):
             yield name, sides, np.empty(0)
@@ -248,9 +239,9 @@ def replicates(
         blocks = draw_weights(sides, places, pseudo, streams[order], cluster)
         if shared:
             if order not in kept:
-                kept[order] = [np.concatenate([weight for (weight,) in blocks])]
+                kept[order] = np.concatenate([weight for (weight,) in blocks])
             step = max(1, CELLS // max(sides[0].cells, sides[0].weight.size))
-            blocks = ([kept[order][0][k : k + step]] for k in range(0, REPLICATES, step))
+            blocks = ([kept[order][k : k + step]] for k in range(0, REPLICATES, step))
         values = [[of.compute(weight) for of, weight in zip(sides, block)] for block in blocks]
         yield name, sides, np.concatenate([one[0] - sum(one[1:]) for one in values])
 
@@ -381,10 +372,7 @@ def why_undefined(items: Items) -> str:
 
 def replicated_sums(values: Floats, pseudo: Floats, rng: np.random.Generator) -> Floats:
     """Sum values (item, column): as they are, then weighted, with those of pseudo-items; (1 + replicate, column)."""
-    of_pseudo, every = PseudoWeights.draw(rng), np.arange(REPLICATES)[:, None]
-    weight = np.zeros((REPLICATES, PSEUDO_ITEMS))
-    np.add.at(weight, (every, of_pseudo.chosen), of_pseudo.weight)
-    sums, shape = [values.sum(axis=0)[None]], item_mass(len(values))
+    weight, sums, shape = pseudo_weights(rng), [values.sum(axis=0)[None]], item_mass(len(values))
     # Few weights at a time: a hundred thousand items by all replicates would take 1.6 GB.
     for start in range(0, REPLICATES, step := max(1, CELLS // len(values))):
         own = rng.standard_gamma(shape, (min(step, REPLICATES - start), len(values)))
