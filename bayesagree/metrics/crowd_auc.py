@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
+from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python, one_of, positive, shorten, warn
+from bayesagree.errors import InputError, one_of, positive, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder
@@ -45,20 +46,12 @@ def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, NDAr
             "some annotators labelled an item twice; build the labels with duplicates='first' or 'last'"
         )
     predictions = predictions.on_items(labels.items).aligned(labels.items, labels.categories)
-    if predictions.scores is not None:
-        return labels, predictions.models, np.moveaxis(predictions.scores, -1, 0).astype(np.float64)
-    hard = predictions.hard_labels()
-    if (hard < 0).any():
-        model, item = (int(i) for i in np.argwhere(hard < 0)[0])
-        raise InputError(
-            f"model {as_python(predictions.models[model])!r} gave item {as_python(predictions.items[item])!r} no label "
-            f"({int((hard < 0).sum())} such gaps in all); the AUC needs a score or a label for every item"
-        )
-    return (
-        labels,
-        predictions.models,
-        (hard == np.arange(labels.categories.size)[:, None, None]).astype(np.float64),
-    )
+    if predictions.scores is None:
+        hard = scored_items(predictions, "error").hard_labels()
+        scores: Any = hard == np.arange(labels.categories.size)[:, None, None]
+    else:
+        scores = np.moveaxis(predictions.scores, -1, 0)
+    return labels, predictions.models, scores.astype(np.float64)
 
 
 def auc(

@@ -7,7 +7,6 @@ items at once. The documentation has the formula and the paper of each.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -250,23 +249,6 @@ class UserMetric:
             undefined="the function returned NaN",
             by_user=True,
         )
-
-
-def imported_function(name: str) -> Callable[..., float] | UserMetric:
-    """Import ``module:function``.
-
-    Raises
-    ------
-    InputError
-        A module or function that does not exist.
-    """
-    module, _, function = name.partition(":")
-    try:
-        return getattr(import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(
-            f"metric {name!r}: {error}; write module:function of a module that can be imported"
-        ) from None
 
 
 def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats], Floats]) -> Sums:

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
-from bayesagree.metrics.records import METRICS, MetricRecord, UserMetric, imported_function
+from bayesagree.metrics.records import METRICS, MetricRecord, UserMetric
 
 __all__ = ["METRICS", "Metric", "MetricRecord"]
 
@@ -64,7 +65,12 @@ class Metric:
     def found(cls, name: str) -> "Metric | None":
         """Return the metric of a name; None where there is none."""
         if ":" in name and "[" not in name:
-            return cls.of(imported_function(name))
+            module, _, function = name.partition(":")
+            try:
+                return cls.of(getattr(import_module(module), function))
+            except (ImportError, AttributeError, ValueError) as error:
+                way_out = "write module:function of a module that can be imported"
+                raise InputError(f"metric {name!r}: {error}; {way_out}") from None
         stem, _, rest = name.partition("[")
         label = rest.removesuffix("]") if rest.endswith("]") else None
         for pattern, record in METRICS.items():

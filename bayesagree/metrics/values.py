@@ -293,13 +293,12 @@ def crps(numbers: Floats, levels: Floats, truth: Floats) -> Floats:
     >>> crps(np.array([[0.0, 1.0]]), np.array([0.25, 0.75]), np.array([[0.5, 2.0]])).tolist()
     [[0.25, 1.25]]
     """
+    # The pinball loss is level (x - q), and q - x above the truth x.
     width, out = level_widths(levels), np.empty(truth.shape)
-    under, over = width * levels, width * (1 - levels)
-    for i, (quantiles, drawn) in enumerate(zip(numbers, truth)):
-        k = np.searchsorted(quantiles, drawn)
-        below, above = (np.append(0, np.cumsum(part)) for part in (under, over))
-        below_q, above_q = (np.append(0, np.cumsum(part * quantiles)) for part in (under, over))
-        out[i] = below[k] * drawn - below_q[k] + (above_q[-1] - above_q[k]) - (above[-1] - above[k]) * drawn
+    for i, (quantiles, x) in enumerate(zip(numbers, truth)):
+        k = np.searchsorted(quantiles, x)
+        above, above_q = (np.append(np.cumsum(of[::-1])[::-1], 0.0)[k] for of in (width, width * quantiles))
+        out[i] = (width * levels).sum() * x - width * levels @ quantiles + above_q - above * x
     return 2 * out
 
 

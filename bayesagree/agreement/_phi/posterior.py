@@ -273,11 +273,9 @@ class _Round(NamedTuple):
 
     def log_density(self, places: Floats) -> Floats:
         """Return the log density of places."""
-        d, half = self.root.shape[0], (DEGREES + self.root.shape[0]) / 2
-        z = (places[:, None] - self.centres) @ np.linalg.inv(self.root).T
-        log_t = -half * np.log1p((z**2).sum(axis=2) / DEGREES) - np.linalg.slogdet(self.root)[1]
-        log_t += sp.special.gammaln(half) - sp.special.gammaln(DEGREES / 2) - d / 2 * np.log(DEGREES * np.pi)
-        return sp.special.logsumexp(log_t, axis=1) - np.log(len(self.centres))
+        shape = self.root @ self.root.T
+        log_t = [sp.stats.multivariate_t.logpdf(places, at, shape, DEGREES) for at in self.centres]
+        return sp.special.logsumexp(log_t, axis=0) - np.log(len(self.centres))
 
 
 def _by_importance(
