@@ -98,11 +98,21 @@ def chains_of(
     n, size = chains * -(-WALKERS // chains), modes.shape[1]
     share = sp.special.softmax(density(modes) + np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1))
     which, centre = rng.choice(len(fits), n, p=share), share @ modes
-    start = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
+    x = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
-    thin = 1 + -(-size // PARAMETERS_A_SWEEP)
-    out = elliptical_draws(density, start, centre, root, -(-draws * chains // n), rng, thin, progress)
+    each, thin = -(-draws * chains // n), 1 + -(-size // PARAMETERS_A_SWEEP)
+    log_p, past, out = density(x), [], np.empty((n, each, size))
+    for number in range(-WARM_UP, each * thin):
+        if number in REFITS:
+            recent = np.concatenate(past[len(past) // 3 :])
+            centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
+        x, log_p = sweep(density, x, log_p, centre, root, rng)
+        if number < 0:
+            past.append(x)
+        else:
+            out[:, number // thin] = x
+            progress(n if (number + 1) % thin == 0 else 0)
     return out.reshape(chains, -1, size)[:, :draws]
 
 
@@ -117,35 +127,6 @@ def posterior(height: Densities, prior: Prior) -> Densities:
     return density
 
 
-def elliptical_draws(
-    density: Densities,
-    start: Floats,
-    centre: Floats,
-    root: Floats,
-    draws: int,
-    rng: Rng,
-    thin: int = 1,
-    progress: Advance = lambda n: None,
-) -> Floats:
-    """Draw parameters, shape (chain, draw, parameter), from chains that begin at `start`, shape (chain, parameter).
-
-    `root` L gives the first covariance L L' of the t distribution around `centre`; of `thin` sweeps one is kept.
-    """
-    x, (chains, size) = start, start.shape
-    log_p, past, out = density(x), [], np.empty((chains, draws, size))
-    for number in range(-WARM_UP, draws * thin):
-        if number in REFITS:
-            recent = np.concatenate(past[len(past) // 3 :])
-            centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
-        x, log_p = sweep(density, x, log_p, centre, root, rng, JUMPS)
-        if number < 0:
-            past.append(x)
-        else:
-            out[:, number // thin] = x
-            progress(chains if (number + 1) % thin == 0 else 0)
-    return out
-
-
 def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
     """Return units (parameter, direction) of draws (draw, parameter); the old are worth so many draws a parameter."""
     size, away = draws.shape[1], np.linalg.solve(units, (draws - draws.mean(axis=0)).T)
@@ -154,7 +135,7 @@ def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
 
 
 def sweep(
-    density: Densities, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng, jumps: int = 0
+    density: Densities, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng
 ) -> tuple[Floats, Floats]:
     """Move each chain, (chain, parameter) with log densities (chain,), by jumps and a slice; return both anew."""
     (chains, size), inverse = x.shape, np.linalg.inv(root)
@@ -164,7 +145,7 @@ def sweep(
         return -0.5 * (FREEDOM + size) * np.log1p(squares / FREEDOM)
 
     x, log_p = x.copy(), log_p.copy()
-    for _ in range(jumps):
+    for _ in range(JUMPS):
         away = rng.standard_normal(x.shape) / np.sqrt(rng.chisquare(FREEDOM, (chains, 1)) / FREEDOM)
         point = centre + away @ root.T
         found = density(point)

@@ -11,10 +11,10 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
-from bayesagree.inference.slices import elliptical_draws
+from bayesagree.inference.slices import Fit, chains_of
 
-# Chains of slices; the log odds of s with which they begin are drawn given the log ratios of all wins.
-WALKERS, SPREADS = 200, np.arange(-14, 5, 0.1)
+# Log odds of s, whose density given the log ratios of all wins tells where chains begin.
+SPREADS = np.arange(-14, 5, 0.1)
 
 
 def win_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -41,13 +41,12 @@ def _shared_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Genera
     log = np.log(counts.sum(axis=0) + 1.0)
     ratios = log[:2] - log[2]
     height = log_posterior(np.column_stack([np.tile(ratios, (SPREADS.size, 1)), SPREADS]), counts)
-    spread = rng.choice(SPREADS, WALKERS, p=sp.special.softmax(height))
-    root = np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), spread.std() + 0.5])
-    centre = np.append(ratios, spread.mean())
-    start = np.column_stack([ratios + rng.standard_normal((WALKERS, 2)) @ root[:2, :2], spread])
-    density = partial(log_posterior, counts=counts)
-    drawn = elliptical_draws(density, start, centre, root, -(-n_draws // WALKERS), rng)
-    return drawn.swapaxes(0, 1).reshape(-1, 3)[:n_draws]  # all chains in turn: neighbours hardly depend
+    share = sp.special.softmax(height)
+    middle = share @ SPREADS
+    sd = np.sqrt(share @ (SPREADS - middle) ** 2) + 0.5
+    fit = Fit(np.append(ratios, middle), np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), sd]))
+    drawn = chains_of(partial(log_posterior, counts=counts), [fit], n_draws, 1, rng)[0]
+    return drawn[rng.permutation(n_draws)]  # neighbours hardly depend
 
 
 def _log_mean(points: Floats) -> Floats:

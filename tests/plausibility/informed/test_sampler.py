@@ -11,7 +11,7 @@ from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.hamiltonian import walk
-from bayesagree.inference.slices import Fit, chains_of, elliptical_draws
+from bayesagree.inference.slices import Fit, chains_of
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 
@@ -31,7 +31,8 @@ def test_samplers_draw_a_skewed_density(gradients):
     if gradients:
         drawn = walk(skewed, start, 2 * np.eye(2), 200, rng)[:, ::10]
     else:
-        drawn = elliptical_draws(lambda x: skewed(x)[0], start, np.array([3.0, 2.0]), 2 * np.eye(2), 200, rng)[:, ::10]
+        fit = Fit(np.array([3.0, 2.0]), 2 * np.eye(2))
+        drawn = chains_of(lambda x: skewed(x)[0], [fit], 200, 40, rng)[:, ::10]
     assert kstest(np.exp(drawn[..., 0].ravel()), "expon").pvalue > 1e-3
     assert kstest(drawn[..., 1].ravel(), "t", args=(3,)).pvalue > 1e-3
 
