@@ -178,17 +178,15 @@ class Sampler(ABC):
 
 def check(labels: Labels, variant: str) -> None:
     """Refuse labels that a variant does not take."""
-    if not labels.annotators_known:
-        raise InputError(
-            "dawid_skene needs to know who gave which label; counts (from_counts) go to dirichlet()"
-        )
-    if labels.n_annotations == 0:
-        raise InputError("there is no label: every annotation is missing")
-    if labels.categories.size < 2:
-        raise InputError(
-            f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
-        )
-    if variant == "ordered" and not labels.has_order:
-        raise InputError(
-            "variant='ordered' needs an order of the labels: Labels(..., labels=[...], ordered=True)"
-        )
+    only = f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
+    for bad, why in (
+        (
+            not labels.annotators_known,
+            "dawid_skene needs to know who gave which label; counts go to dirichlet()",
+        ),
+        (labels.n_annotations == 0, "there is no label: every annotation is missing"),
+        (labels.categories.size < 2, only),
+        (variant == "ordered" and not labels.has_order, "variant='ordered' needs Labels(..., ordered=True)"),
+    ):
+        if bad:
+            raise InputError(why)

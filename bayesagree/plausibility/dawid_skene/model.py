@@ -97,7 +97,8 @@ def given_to(labels: Labels, gold: Gold | None) -> Given:
     import pymc as pm
 
     axes: dict[str, Any] = {"annotation": np.arange(labels.n_annotations), "answer": ["right", "wrong"]}
-    pm.modelcontext(None).add_coords(coordinates(labels) | axes)
+    model: Any = pm.modelcontext(None)
+    model.add_coords(coordinates(labels) | axes)
     label = pm.Data("observed_label", labels.label_index.astype(np.int64), dims="annotation")
     known = pm.Data("gold", gold_codes(gold, labels.items, labels.categories), dims="item")
     return Given(*annotation_data(labels.item_index, labels.annotator_index), label, known)
@@ -142,7 +143,8 @@ def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior, dims: tuple
     if supposed.learnt:
         mean = pm.Dirichlet(f"crowd_{name}", shape, dims=(*of_rows, last))
         centre, sd = np.log(prior.concentration), prior.concentration_sd
-        shape = pm.LogNormal("concentration", centre, sd, dims=of_rows)[..., None] * mean
+        kappa: Any = pm.LogNormal("concentration", centre, sd, dims=of_rows)
+        shape = kappa[..., None] * mean
     drawn: Any = pm.Dirichlet(
         name, shape[None].repeat(labels.annotators.size, axis=0), dims=(dims[0], *of_rows, last)
     )
@@ -165,7 +167,8 @@ def _truth_summed_out(labels: Labels, prior: DawidSkenePrior, given: Given, prev
     probability: Any = pm.Deterministic("label_probability", pt.exp(joint - total), dims=dims)
     quantile: Any = pm.Uniform("truth_quantile", dims="item")
     below: Any = pt.cumsum(probability, axis=1)
-    truth = pt.eye(n_labels)[(quantile[:, None] > below[:, :-1]).sum(axis=1)]
+    one_hot: Any = pt.eye(n_labels)
+    truth = one_hot[(quantile[:, None] > below[:, :-1]).sum(axis=1)]
     pm.Deterministic("plausibility", truth + CONDITIONAL_SHARE * (probability - truth), dims=dims)
 
 
@@ -179,27 +182,22 @@ def _mixed_membership(labels: Labels, prior: DawidSkenePrior, given: Given, prev
     chance = (plausibility[given.item][:, :, None] * rows[given.annotator]).sum(axis=1)
     known = np.flatnonzero(given.known.get_value() >= 0)
     if known.size:  # an expert's latent labels
-        pm.Potential("log_gold", pt.log(plausibility[known, given.known[known]]).sum())
+        pm.Potential("log_gold", pt.sum(pt.log(plausibility[known, given.known[known]])))
     pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
 
 
 def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
     """Build the model of labels with an order."""
     import pymc as pm
-    import pytensor.tensor
 
-    pt: Any = pytensor.tensor
     with pm.Model() as model:
-        given = given_to(labels, gold)
-        truth = given.known.get_value()
-        known, people = np.flatnonzero(truth >= 0), "annotator"
+        given, people = given_to(labels, gold), "annotator"
         mean: Any = pm.TruncatedNormal("mean_slope", MU, 1.0, lower=0.0)
         sds: list[Any] = [pm.InverseGamma(f"variance_{of}", *SPREAD) ** 0.5 for of in ("intercept", "slope")]
         alpha: Any = sds[0] * pm.Normal("intercept_offset", dims=people)
         beta: Any = mean + sds[1] * pm.Normal("slope_offset", dims=people)
-        stretch: Any = pm.Deterministic(
-            "stretch", pm.Gamma("precision", STRETCH, STRETCH, dims=people) ** 0.5, dims=people
-        )
+        precision = pm.Gamma("precision", STRETCH, STRETCH, dims=people)
+        stretch: Any = pm.Deterministic("stretch", precision**0.5, dims=people)
         pm.Deterministic("discrimination", beta * stretch, dims=people)
         pm.Deterministic("severity", -alpha * stretch, dims=people)
         first, ordered = np.linspace(-1, 1, labels.categories.size - 1), pm.distributions.transforms.ordered
@@ -207,20 +205,14 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
             "threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=ordered
         )
         latent: Any = pm.Normal("latent_truth", dims="item")
-
-        def chances(at: Any, scale: Any) -> Any:
-            below = pm.math.invprobit((inner - at[:, None]) * scale)
-            edge = pt.zeros_like(below[:, :1])
-            return pt.diff(pt.concatenate([edge, below, edge + 1], axis=1), axis=1)
-
-        def observe(name: str, p: Any, label: Any, dims: str | None = None) -> None:
-            p = pt.clip(p, 1e-12, 1.0)
-            pm.Categorical(name, p / p.sum(axis=1, keepdims=True), observed=label, dims=dims)
-
-        shares: Any = pm.Deterministic("plausibility", chances(mean * latent, 1.0), dims=("item", "category"))
-        who = given.annotator
-        said = chances(alpha[who] + beta[who] * latent[given.item], stretch[who][:, None])
-        observe("label", said, given.label, "annotation")
-        if known.size:
-            observe("gold_label", shares[known], truth[known])
+        typical, who, how = mean * latent, given.annotator, {"compute_p": False}
+        shares = pm.OrderedProbit.compute_p(typical, inner, 1.0)
+        pm.Deterministic("plausibility", shares, dims=("item", "category"))
+        s, centre = stretch[who], alpha[who] + beta[who] * latent[given.item]
+        pm.OrderedProbit(
+            "label", s * centre, s[:, None] * inner, observed=given.label, dims="annotation", **how
+        )
+        known = given.known.get_value()
+        if (at := np.flatnonzero(known >= 0)).size:
+            pm.OrderedProbit("gold_label", typical[at], inner, observed=known[at], **how)
     return model

@@ -51,7 +51,8 @@ def sampling_model(labels: Labels, settings: Settings) -> "pm.Model":
         import pytensor.tensor as pt
 
         truth: Any = pm.Categorical("truth", prevalence, dims="item")
-        pm.Deterministic("plausibility", pt.eye(labels.categories.size)[truth], dims=("item", "category"))
+        one_hot: Any = pt.eye(labels.categories.size)
+        pm.Deterministic("plausibility", one_hot[truth], dims=("item", "category"))
         chance = rows[given.annotator, truth[given.item]]
         pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
 
