@@ -159,7 +159,8 @@ def _truth_summed_out(labels: Labels, prior: DawidSkenePrior, given: Given, prev
 
     n_labels, dims, known = labels.categories.size, ("item", "category"), given.known[:, None]
     start: Any = pt.zeros((labels.items.size, n_labels)) + pt.log(prevalence)
-    joint: Any = pt.inc_subtensor(start[given.item], pt.log(rows)[given.annotator, :, given.label])
+    log_rows: Any = pt.log(rows)
+    joint: Any = pt.inc_subtensor(start[given.item], log_rows[given.annotator, :, given.label])
     joint = pt.where((known < 0) | pt.eq(known, np.arange(n_labels)), joint, -np.inf)
     total: Any = pm.math.logsumexp(joint, axis=1, keepdims=True)
     labelled = np.bincount(labels.item_index, minlength=labels.items.size) > 0
@@ -182,7 +183,8 @@ def _mixed_membership(labels: Labels, prior: DawidSkenePrior, given: Given, prev
     chance = (plausibility[given.item][:, :, None] * rows[given.annotator]).sum(axis=1)
     known = np.flatnonzero(given.known.get_value() >= 0)
     if known.size:  # an expert's latent labels
-        pm.Potential("log_gold", pt.sum(pt.log(plausibility[known, given.known[known]])))
+        log_gold: Any = pt.log(plausibility[known, given.known[known]])
+        pm.Potential("log_gold", log_gold.sum())
     pm.Categorical("label_index", p=chance, observed=given.label, dims="annotation")
 
 

@@ -41,7 +41,7 @@ def chance_of(tau, at, stretch):
 @pytest.fixture(scope="module", params=CASES)
 def gibbs(request):
     options = CASES[request.param]
-    how = {"draws": 80, "chains": 50, "tune": 200, "thin": 3, "random_seed": 1}  # many chains: few steps of Python
+    how = {"draws": 80, "chains": 50, "tune": 120, "thin": 2, "random_seed": 1}  # many chains: few steps of Python
     return options, dawid_skene(VOTES, variant="ordered", **how, **options)
 
 
@@ -95,7 +95,7 @@ def test_plausibilities_are_cut_from_one_normal_distribution():
     """Along the items in order of their latent truth every cumulated share falls: no label jumps over another."""
     rng = np.random.default_rng(2)
     votes = Labels.from_matrix(rng.integers(0, 5, (30, 4)), labels=range(5), ordered=True)
-    posterior = dawid_skene(votes, variant="ordered", draws=50, random_seed=1)["posterior"].to_dataset()
+    posterior = dawid_skene(votes, variant="ordered", draws=50, tune=60, random_seed=1)["posterior"].to_dataset()
     shares, latent = (posterior[name].values.reshape(200, 30, -1) for name in ("plausibility", "latent_truth"))
     np.testing.assert_allclose(shares.sum(axis=-1), 1)
     order = np.argsort(latent, axis=1)

@@ -12,7 +12,7 @@ from bayesagree.datasets.simulate import crowd_labels
 VARIANTS = ["full", "one_coin", "class_conditional", "hierarchical", "mixed_membership", "ordered", "votes"]
 MATRIX = crowd_labels(n_items=12, n_annotators=4, n_labels=3, random_seed=5).labels.to_matrix().to_numpy(float)
 # Many short chains side by side cost the least.
-FEW = {"draws": 50, "chains": 20, "tune": 150, "thin": 1}
+FEW = {"draws": 50, "chains": 20, "tune": 100, "thin": 1}
 
 
 def labels_of(matrix):

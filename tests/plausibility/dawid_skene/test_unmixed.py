@@ -11,9 +11,8 @@ from bayesagree.plausibility.dawid_skene._results import disagreement, require_m
 @pytest.fixture(scope="module")
 def apart():
     """Two chains of a crowd, in one of which annotator 0 and item 1 are another matter."""
-    tree = ba.dawid_skene(
-        ba.simulate.crowd_labels(n_items=20, n_annotators=4, random_seed=1).labels, draws=120, tune=300, random_seed=1
-    )
+    labels = ba.simulate.crowd_labels(n_items=20, n_annotators=4, random_seed=1).labels
+    tree = ba.dawid_skene(labels, variant="full", draws=120, thin=1, random_seed=1)
     diagnostics = tree["diagnostics"].to_dataset(inherit=False).copy(deep=True)
     for name, r_hat in {"prevalence[0]": 1.7, "label_probability[1]": 2.0, "accuracy[0]": 1.9}.items():
         diagnostics["r_hat"].loc[{"parameter": name}] = r_hat
