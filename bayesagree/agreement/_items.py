@@ -1,11 +1,11 @@
 """Annotations of any kind as the agreement coefficients need them."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats
@@ -105,49 +105,39 @@ def items_of(annotations: AgreementData) -> Items:
         if annotations.count.max(initial=1) > 1:
             row = annotations.row_of_each()
             item, annotator, code = item[row], annotator[row], code[row]
-    patterns = collapse_codes(item, code, values, annotations.items.size)
-    n_named = patterns.pattern_of_item.size
-    rows, patterns = _with_pseudo_items((item, annotator, code), patterns)
-    return Items(*rows, n_named, values, numeric, has_order, order_note, patterns, rated)
+    n_items = annotations.items.size
+    item, annotator, code = with_pseudo_items((item, annotator, code), n_items, values.size)
+    patterns = collapse_codes(item, code, values, max(n_items, item.max(initial=-1) + 1))
+    known = patterns.pattern_of_item[:n_items]
+    weight = np.bincount(known[known >= 0], minlength=patterns.weight.size).astype(float)
+    rows = item, annotator, code, n_items
+    return Items(*rows, values, numeric, has_order, order_note, replace(patterns, weight=weight), rated)
 
 
-Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+Rows = Sequence[NDArray[Any]]
 
 
-def _with_pseudo_items(rows: Rows, patterns: RatingCounts) -> tuple[Rows, RatingCounts]:
-    """Return rows of (item, annotator, code) and patterns with those of the pseudo-items.
+def with_pseudo_items(rows: Rows, n_items: int, n_values: int) -> Rows:
+    """Return rows of (item, annotator, code) with those of the pseudo-items, if any item has two annotations.
 
     Their annotators are those of an item: their numbers of annotations are spread as those of items with two or more.
     """
-    several = np.flatnonzero(patterns.size >= 2)
-    if not several.size:
-        return rows, patterns
     item, annotator, code = rows
-    half = PSEUDO_ITEMS // 2
-    by_size = several[np.argsort(patterns.size[several], kind="stable")]
-    below = np.cumsum(patterns.weight[by_size])
-    template = by_size[np.searchsorted(below, (np.arange(half) + 0.5) / half * below[-1])]
-    size = patterns.size[template].astype(np.int64)
-    new_code = pseudo_codes(size, patterns.weight @ patterns.counts)
-    new_item = np.repeat(np.arange(2 * half), np.tile(size, 2))
-    new = collapse_codes(new_item, new_code, patterns.values, 2 * half)
-    n_patterns, n_named = patterns.size.size, patterns.pattern_of_item.size
-    both = RatingCounts(
-        patterns.values,
-        sp.sparse.vstack([patterns.counts, new.counts], format="csr"),
-        np.concatenate([patterns.weight, np.zeros(new.weight.size)]),
-        np.concatenate([patterns.pattern_of_item, n_patterns + new.pattern_of_item]),
-        np.concatenate([patterns.group, new.group]),
-    )
-    _, first = np.unique(patterns.pattern_of_item, return_index=True)
-    first = first[patterns.pattern_of_item[first] >= 0][template]
-    begin = np.searchsorted(item, first)
-    of = np.concatenate([annotator[b : b + n] for b, n in zip(begin, size)])
-    item, annotator = np.concatenate([item, n_named + new_item]), np.concatenate([annotator, of, of])
-    return (item, annotator, np.concatenate([code, new_code])), both
+    size, half = np.bincount(item, minlength=n_items), PSEUDO_ITEMS // 2
+    several = np.flatnonzero(size >= 2)
+    if not several.size:
+        return rows
+    by_size = several[np.argsort(size[several], kind="stable")]
+    template = by_size[((np.arange(half) + 0.5) / half * several.size).astype(int)]
+    begin, n = np.searchsorted(item, template), size[template]
+    of = np.concatenate([annotator[b : b + k] for b, k in zip(begin, n)])
+    new_item = n_items + np.repeat(np.arange(2 * half), np.tile(n, 2))
+    new_code = pseudo_codes(n, np.bincount(code, minlength=n_values))
+    new = new_item, np.concatenate([of, of]), new_code
+    return [np.concatenate(both) for both in zip(rows, new)]
 
 
-def pseudo_codes(size: NDArray[np.int64], given: Floats) -> NDArray[np.int64]:
+def pseudo_codes(size: NDArray[np.int64], given: NDArray[Any]) -> NDArray[np.int64]:
     """Return the values of `PSEUDO_ITEMS` items, one row per annotation, from the number of annotations of one half.
 
     In the first half each annotation has a value of its own, in the second all those of an item have the same. A value
