@@ -21,7 +21,7 @@ from bayesagree.plausibility.registry import POSTERIORS, STUTZ
 from bayesagree.report import wording
 from bayesagree.report.data import AnyReport, ComparisonReport
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.tables import EFFECTS, coefficient_name, numbers, tables
+from bayesagree.report.tables import EFFECTS, coefficient_name, tables
 
 # Probability from which on a model is called better than another; with a lower one the sentence says so.
 DECIDED = 0.95
@@ -52,7 +52,7 @@ def render(data: AnyReport, *, title: str | None = None) -> str:
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
     first = [table for name, table in shown.items() if name.startswith(("scores-", "preference-"))][:1]
-    return _written("page.html", data, title=title, tables=shown, first=first, numbers=numbers(data), **assets)
+    return _written("page.html", data, title=title, tables=shown, first=first, **assets)
 
 
 def sentences(data: AnyReport) -> list[str]:

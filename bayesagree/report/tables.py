@@ -1,6 +1,5 @@
 """The tables of a page: numbers of the data as rows of text, with drawings in them."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
@@ -235,22 +234,3 @@ def coefficient_name(name: str) -> str:
     if name == "phi":
         return "Common agreement Phi"
     return name.replace("_", " ").capitalize().replace("Icc", "ICC").replace(" ac", " AC")
-
-
-def numbers(data: AnyReport) -> dict[str, list[dict[str, Any]]]:
-    """Return the numbers of the page with all digits, as records by table: what a reader loads into another program."""
-    found: dict[str, Any] = {"agreement": data.agreement}
-    if isinstance(data, ComparisonReport):
-        found |= {"models": data.models, "effects": data.effects, "next_pairs": data.pairs}
-    elif isinstance(data, ReportData):
-        found["certainty"] = data.certainty.to_dataframe().reset_index()
-        if (scores := data.scores) is not None:
-            targets = {"posterior": scores.table, "annotations_only": scores.labels_only}
-            parts = {name: one.to_dataframe() for name, one in targets.items() if one is not None}
-            found["scores"] = pd.concat(parts, names=["group"]).reset_index()
-            found["ranking"] = pd.concat(scores.ranking, names=["metric"]).reset_index()
-            found["point_estimate"] = scores.plug_in.rename("plug_in").to_dataframe().reset_index()
-        if data.groups is not None and data.groups.accuracy is not None:
-            found["groups"] = data.groups.accuracy.to_dataframe().reset_index()
-    found |= data.people | {"audit": data.findings.reset_index()}
-    return {name: json.loads(str(table.to_json(orient="records"))) for name, table in found.items()}

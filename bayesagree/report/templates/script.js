@@ -88,17 +88,7 @@ for (const table of document.querySelectorAll("table[id]")) {
 }
 
 const methods = document.getElementById("methods-text");
-const numbers = document.getElementById("numbers").textContent;
-const actions = {
-  copy: (button) => copy(button, methods),
-  json: () => save("numbers.json", asText("application/json", numbers)),
-  csv: () => {
-    const rows = Object.entries(JSON.parse(numbers)).flatMap(([table, records]) => records.map((record) => ({ table, ...record })));
-    const names = [...new Set(rows.flatMap(Object.keys))];
-    save("numbers.csv", asText("text/csv", asCsv([names, ...rows.map((row) => names.map((name) => row[name]))])));
-  },
-};
 for (const button of document.querySelectorAll("#methods button.plain")) {
   button.hidden = false;
-  button.addEventListener("click", () => actions[button.dataset.save ?? "copy"](button));
+  button.addEventListener("click", () => copy(button, methods));
 }
