@@ -53,9 +53,8 @@ def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
     frame = pandas_frame(table)
     if "item" in frame.columns:
         return frame.set_index("item")
-    if items is None or not isinstance(frame.index, pd.RangeIndex):
-        return frame
-    return frame.set_axis(axis_names(items, len(frame), "item"), axis=0)
+    named = items is None or not isinstance(frame.index, pd.RangeIndex)
+    return frame if named else frame.set_axis(axis_names(items, len(frame), "item"), axis=0)
 
 
 def stacked(models: NDArray[Any], outputs: Sequence[Output], *roles: str) -> NDArray[Any]:

@@ -135,9 +135,7 @@ class Predictions(Categorical, Displayed):
             predicted = {c: table[c] for c in table.columns}
         models, predicted = _by_model(predicted, name)
         read = [Output.of(vector, items, None, model) for model, vector in predicted.items()]
-        table = outputs.stacked(
-            models, [one._replace(cells=one.cells[:, 0].astype(object)) for one in read], "item"
-        )
+        table = outputs.stacked(models, read, "item")[:, :, 0]
         place = cell_place(model=models, item=read[0].items)
         codes, known = encode(table.ravel(), "label", labels, place)
         return cls(models, read[0].items, known, None, codes.reshape(table.shape))
@@ -177,9 +175,8 @@ class Predictions(Categorical, Displayed):
                     f"({most.size}); give all models the same number of samples or the same levels"
                 )
         same = [one._replace(cells=np.broadcast_to(one.cells, (one.items.size, most.size))) for one in read]
-        return cls(
-            models, read[0].items, THRESHOLD_LABELS, None, None, outputs.stacked(models, same, "item"), most
-        )
+        array = outputs.stacked(models, same, "item")
+        return cls(models, read[0].items, THRESHOLD_LABELS, None, None, array, most)
 
     @classmethod
     def from_long(
