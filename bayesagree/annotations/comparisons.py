@@ -26,7 +26,11 @@ from bayesagree.errors import as_python, place_of, refuse
 OUTCOMES = np.array(["left", "right", "tie"])
 FIRST, SECOND, TIE = range(3)
 # Words for the winner, beside the names of the two models.
-_SAID = ("left, model_a, first", "right, model_b, second", "tie, draw, both_bad, tie (bothbad)")
+_SAID = (
+    "left, model_a, model_1, first",
+    "right, model_b, model_2, second",
+    "tie, draw, both_bad, tie (bothbad)",
+)
 WORDS = {word: outcome for outcome, words in enumerate(_SAID) for word in words.split(", ")}
 # Letters of the sides, where no model has such a name.
 LETTERS = {"A": FIRST, "a": FIRST, "B": SECOND, "b": SECOND}
@@ -188,8 +192,8 @@ class Comparisons(Displayed):
         ['wins', 'ties']
         """
         turned = self.first > self.second
-        ends = np.where(turned, self.second, self.first), np.where(turned, self.first, self.second)
-        pairs, known = [f"{a} against {b}" for a, b in zip(*(self.models[end] for end in ends))], rows_of(self)
+        pairs = [f"{a} against {b}" for a, b in self.models[np.sort([self.first, self.second], axis=0)].T]
+        known = rows_of(self)
         if "item" in known:
             pairs = [f"{pair}, {item}" for pair, item in zip(pairs, known["item"])]
         outcome = np.where(turned & (self.outcome != TIE), 1 - self.outcome, self.outcome)

@@ -55,14 +55,11 @@ def read(file: File, question: str | None) -> Found:
         del found.left_out[NOTHING]  # they marked nothing
         marked = {row[1:3] for row in found.spans}
         found.spans += [("", *who, None, None, None) for who in readers if who not in marked]
-    if found.answers and all(value in PAIRWISE for *_, value in found.answers):
-        sides = {item: sides_of(fields) for item, fields in data.items()}
-        if not all(sides.values()):
-            return found
-        models = {item: [data[item][side] for side in pair or ()] for item, pair in sides.items()}
-        rows = [(*models[item], item, who, value) for _, item, who, value in found.answers]
-        table = pd.DataFrame(rows, columns=["left", "right", "item", "annotator", "winner"])
-        table = table.replace({"winner": NEITHER})
+    games = [
+        data[item] | {"item": item, "annotator": who, "winner": value} for _, item, who, value in found.answers
+    ]
+    if games and all(sides_of(game) and game["winner"] in PAIRWISE for game in games):
+        table = pd.DataFrame(games).replace({"winner": NEITHER})
         found.container = Comparisons.from_long(table, annotator="annotator", item="item")
     return found
 

@@ -60,16 +60,12 @@ def read(file: File, question: str | None) -> Found:
         found.notes.append("preferences between 1 and 2 are read as the output that they are nearer to")
     rows = who.assign(left=sides[0], right=sides[1], winner=table[winner])
     if winner == "g1_winner":
-        rows = pd.concat([rows, rows.assign(left=sides[1], right=sides[0], winner=table["g2_winner"])])
-        names_of = {"model_1": table[first], "model_2": table[second]}
-        for said, model in names_of.items():
-            rows["winner"] = rows["winner"].mask(rows["winner"] == said, pd.concat([model, model]))
+        other = table["g2_winner"].replace({"model_1": "model_2", "model_2": "model_1"})
+        rows = pd.concat([rows, rows.assign(left=sides[1], right=sides[0], winner=other)])
     broken: Any = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
-    if broken.any():
-        found.left_out["comparisons without a verdict"] += int(broken.sum())
-        rows = rows[~broken]
-    known = {role: role for role in who.columns}
-    found.container = Comparisons.from_long(rows.reset_index(drop=True), **known, order_known=order_known)
+    found.left_out["comparisons without a verdict"] += int(broken.sum())
+    rows = rows[~broken].reset_index(drop=True)
+    found.container = Comparisons.from_long(rows, **dict(zip(who, who)), order_known=order_known)
     return found
 
 

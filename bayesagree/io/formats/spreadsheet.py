@@ -5,7 +5,6 @@ Columns of other names than ours are guessed where exactly one fits, and the not
 
 import json
 import re
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -122,16 +121,16 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
     columns_of = {"label": name} | ({} if known is None else {"who": known})
     cells = {role: [_as_list(cell) or [None] for cell in table[of]] for role, of in columns_of.items()}
-    sizes = {role: np.array([*map(len, of)]) for role, of in cells.items()}
+    rows = pd.DataFrame({"item": _items(table, columns)} | cells)
+    sizes = rows[[*cells]].map(len).to_numpy()
     refuse(
-        sizes["label"] != sizes.get("who", sizes["label"]),
+        sizes[:, 0] != sizes[:, -1],
         lambda row: (
-            f"row {row}: {sizes['label'][row]} annotations in {name!r} and {sizes['who'][row]} annotators in "
-            f"{known!r}; they must be parallel lists"
+            f"row {row}: {sizes[row, 0]} annotations in {name!r} and {sizes[row, -1]} annotators in {known!r}; they "
+            "must be parallel lists"
         ),
     )
-    parts = {role: list(chain.from_iterable(of)) for role, of in cells.items()}
-    rows = pd.DataFrame({"item": np.repeat(_items(table, columns), sizes["label"])} | parts)
+    rows = rows.explode([*cells], ignore_index=True)
     if known is None:
         found.notes.append("no column names the annotators: the votes per item are counted")
         return _long(rows, Columns(annotator=None), wanted._replace(kind="labels"), found)
