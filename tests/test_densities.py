@@ -107,9 +107,10 @@ def test_levels_of_annotators():
     x, item, who, ours = given.unit(), given.item_index, given.annotator_index, np.empty(20)
     for k in range(20):
         s, t, d, b, shift, variance, mean = (at[name][k] for name in [*names, "mean"])
-        matrix, score = levels.system(1 / variance[who], t**2, d**2)
-        own = (mean - 1) / 4 - b[0] - shift.mean()
-        centre, spread = levels.item_terms(1 / variance[who], x - b[0] - shift[who], t**2)
+        matrix, score = levels.system(1 / variance, t**2, d**2)
+        own = (mean - 1) / 4 - shift.mean()
+        every = np.append(shift, 0.0)
+        centre, spread = levels.item_terms(slice(None), 1 / variance, b, every, t**2)
         cov = np.diag(variance[who]) + 0.5**2 + t**2 * (item[:, None] == item) + d**2 * (who[:, None] == who)
         ours[k] = stats.multivariate_normal(np.linalg.solve(matrix, score), np.linalg.inv(matrix)).logpdf([*b, *shift])
         # The model has own = t offset.

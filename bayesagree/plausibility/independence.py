@@ -33,7 +33,7 @@ from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.posterior import ItemPosterior, Posterior, Request, Truths
+from bayesagree.inference.posterior import Groups, ItemPosterior, Posterior, Request, Truths
 from bayesagree.plausibility.informed.covariates import Excluded, aligned, excluded_names, is_probability
 
 # z from which a model is known to depend on the votes, and is under suspicion: of independent ones .004 and .05 are
@@ -141,6 +141,18 @@ class Guarded(ItemPosterior):
     def telling(self, annotations: Any, predictions: Predictions) -> Any:
         """Return the annotations that tell whether models are independent of them."""
         return annotations
+
+    def known(self, problem: Any, request: Request) -> Groups:
+        """Return what the problem knows before any draw of items."""
+        return problem.known(request)
+
+    def diagnostics(self, problem: Any, request: Request) -> dict[str, Any]:
+        """Return how well chains of parameters that all items share mixed."""
+        return problem.diagnostics(request)
+
+    def coords(self, problem: Any) -> dict[str, Any]:
+        """Return the names of the parameters."""
+        return problem.coords()
 
     def settings(self, annotations: Any) -> dict[str, Any]:
         """Return the arguments of the model."""

@@ -9,7 +9,7 @@ import pytest
 import bayesagree as ba
 from bayesagree.errors import InputError
 from bayesagree.plausibility import InformedPlackettLuce
-from bayesagree.plausibility.informed_plackett_luce._problem import DEPTH, Said, Tilt, common_shape
+from bayesagree.plausibility.informed_plackett_luce._problem import DEPTH, NAMES, Said, Tilt, common_shape
 from bayesagree.plausibility.registry import default_posterior
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_plackett_luce.json").read_text())
@@ -36,6 +36,7 @@ def test_a_result_that_keeps_the_best_labels_alone_names_all() -> None:
     rankings, models, _ = readers_and_model(n=20)
     best = ba.informed_plackett_luce(rankings, models, top_labels=1, draws=20, chains=2, tune=5, random_seed=1)
     assert best["constant_data"]["category"].values.tolist() == list(range(6))
+    assert best["posterior_parameters"]["parameter"].values.tolist() == NAMES
     assert 0 < ba.score(best, models, "accuracy").mean() < 1  # it was refused
 
 

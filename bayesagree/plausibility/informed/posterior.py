@@ -29,7 +29,7 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.posterior import Groups, Posterior, Request, Scores, Truths
+from bayesagree.inference.posterior import Posterior, Request, Scores, Truths
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
@@ -99,18 +99,6 @@ class InformedDirichlet(Guarded):
         """Return votes, predictions and gold on the items of the predictions."""
         kind = kind_of(annotations, self.prior) if self.gold is None else GoldProblem
         return kind.of(annotations, self.given, self.exclude, self.prior, self.gold)
-
-    def known(self, problem: LabelFrame, request: Request) -> Groups:
-        """Return what the problem knows before any draw of items."""
-        return problem.known(request)
-
-    def diagnostics(self, problem: LabelFrame, request: Request) -> dict[str, Any]:
-        """Return how well chains of parameters that all items share mixed."""
-        return problem.diagnostics(request)
-
-    def coords(self, problem: LabelFrame) -> dict[str, Any]:
-        """Return the names of the parameters."""
-        return problem.coords()
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""

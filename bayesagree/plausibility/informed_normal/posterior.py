@@ -25,20 +25,22 @@ import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, warn
-from bayesagree.inference.posterior import Drawer, Groups, Posterior, Request
+from bayesagree.errors import InputError, one_of, warn
+from bayesagree.inference.posterior import Drawer, Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
-from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_normal._problem import NormalProblem
+from bayesagree.plausibility.informed.covariates import Excluded, aligned, kept_models
+from bayesagree.plausibility.informed_normal._problem import Alike
 from bayesagree.plausibility.normal_inverse_gamma.levels import Levels, means_model
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
 if TYPE_CHECKING:
     import pymc as pm
 
+# Prior means and sds of the intercept and of the slope of a standardised prediction, in units of the range.
+INTERCEPT, SLOPE = (0.5, 0.5), (0.0, 1.0)
 # Of more items whose ratings all lie at one end of the scale the user is warned.
 MOST_AT_ONE_END = 0.25
 
@@ -64,33 +66,36 @@ class InformedNormal(Guarded, RatingPosterior):
             )
         return self.predictions
 
-    def problem(self, annotations: Ratings) -> NormalProblem | Levels:
-        """Return ratings and predictions on the items of the predictions, with levels of annotators who are known."""
-        found = NormalProblem.of(annotations, self.given, self.exclude)
-        return found.levels(self.annotator_effects) or found
+    def kind(self, annotations: Ratings) -> type[Levels]:
+        """Return whether levels of annotators are learnt: by default where they are known."""
+        effects = one_of(self.annotator_effects, "annotator_effects", ("auto", "shift", None))
+        return Levels if effects == "shift" or (effects and Levels.known_in(annotations).size > 1) else Alike
+
+    def problem(self, annotations: Ratings) -> Levels:
+        """Return ratings and standardised predictions on the items of the predictions."""
+        ratings, predictions = aligned(annotations, self.given)
+        kept = kept_models(predictions.models, self.exclude)
+        points = predictions.points()[kept].T
+        spread = points.std(axis=0)
+        # A model that predicts one number for all items has no spread: its column is 0, its slope keeps the prior.
+        columns = (points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        names = ["intercept", *(f"slope:{model}" for model in predictions.models[kept])]
+        prior = np.array([INTERCEPT] + [SLOPE] * kept.size).T
+        return self.kind(ratings).of(ratings, np.column_stack([np.ones(len(points)), columns]), prior, names)
 
     def settings(self, annotations: Ratings) -> dict[str, Any]:
         """Return the arguments of the model."""
-        effects = "shift" if isinstance(self.problem(annotations), Levels) else None
+        effects = "shift" if self.kind(annotations) is Levels else None
         return super().settings(annotations) | {"annotator_effects": effects}
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return means_model(self.problem(annotations))
 
-    def drawer(self, problem: NormalProblem | Levels, request: Request) -> Drawer:
+    def drawer(self, problem: Levels, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
         _warn_of_one_end(problem.ratings)
         return problem.drawer(request)
-
-    def known(self, problem: NormalProblem | Levels, request: Request) -> Groups:
-        """Return mean and standard deviation of the parameters, and levels of annotators."""
-        number = np.bincount(problem.ratings.item_index, minlength=problem.ratings.items.size)
-        return {"constant_data": {"n_ratings": (("item",), number)}} | problem.known(request)
-
-    def coords(self, problem: NormalProblem | Levels) -> dict[str, Any]:
-        """Return the names of the parameters, and of annotators with levels."""
-        return problem.coords()
 
     def of_annotations(self) -> Posterior:
         """Return the posterior of ratings alone."""

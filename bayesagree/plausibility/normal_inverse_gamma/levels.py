@@ -14,7 +14,7 @@ Source: the crossed linear mixed model, Gelman et al., Bayesian Data Analysis (2
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
+from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
 from bayesagree.inference.blocks import DrawBlock, by_chain
 from bayesagree.inference.convergence import of_parameters
@@ -41,6 +42,8 @@ FEWEST, MOST, FREEDOM = 5, 400, 4.0
 LEAST_SD, SDS = 1e-3, (0.5, 0.5, 0.25)
 # Draws of the parameters of each chain, and sweeps before the first.
 KEPT, TUNE = 250, 250
+# Cells of the table (item, annotator) from which it is sparse.
+DENSE = 500_000
 # Weight of a rating, beside a typical annotator's, below which its annotator is named.
 CARELESS = 0.3
 
@@ -75,7 +78,7 @@ class Levels:
     drawn: "list[LevelDraws]" = field(default_factory=list)
 
     @classmethod
-    def of(cls, ratings: Ratings, columns: Floats, prior: Floats, names: list[str]) -> "Levels":
+    def of(cls, ratings: Ratings, columns: Floats, prior: Floats, names: list[str]) -> Self:
         """Read ratings; an error where fewer than two annotators are known by five ratings or more."""
         named = cls.known_in(ratings)
         if named.size < 2:
@@ -100,34 +103,38 @@ class Levels:
         return self.ratings.annotators[self.named]
 
     @cached_property
-    def by_item(self) -> Any:
-        """Which ratings an item has, (item, row)."""
-        item = self.ratings.item_index
-        place = item, np.arange(item.size)
-        return sp.sparse.csr_array((np.ones(item.size), place), (len(self.columns), item.size))
-
-    @cached_property
-    def rows(self) -> Any:
-        """What the coefficients and the levels add to each rating, (row, column and annotator)."""
-        given = sp.sparse.csr_array(self.columns[self.ratings.item_index])
-        row = np.flatnonzero(self.who < self.named.size)
-        own = sp.sparse.csr_array((np.ones(row.size), (row, self.who[row])), (self.who.size, self.named.size))
-        return sp.sparse.hstack([given, own]).tocsr()
+    def table(self) -> tuple[Any, Any]:
+        """Numbers of ratings of an item by each annotator, and their sums, (item, annotator); without level last."""
+        x, place = self.ratings.unit(), (self.ratings.item_index, self.who)
+        shape = len(self.columns), self.named.size + 1
+        number, total = (sp.sparse.csr_array((v, place), shape) for v in (np.ones(x.size), x))
+        return (number.toarray(), total.toarray()) if np.prod(shape) < DENSE else (number, total)
 
     def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
-        """Return precision and linear term of the coefficients and levels given `precision` of each row's rating."""
-        x, weighted = self.ratings.unit(), sp.sparse.diags_array(precision) @ self.rows
-        of_items, free = self.by_item @ weighted, 1 / (1 / item_variance + self.by_item @ precision)
+        """Return precision and linear term of the coefficients and levels, given `precision` of annotators' ratings."""
+        (number, total), z, ours = self.table, self.columns, precision[:-1]
+        weight, of_sum, levels = number @ precision, total @ precision, number[:, :-1]
+        left = 1 / (1 + item_variance * weight)
+        own = levels.T @ (levels * (item_variance * left)[:, None])
+        own = np.diag(levels.sum(axis=0) * ours) - np.outer(ours, ours) * (
+            own.toarray() if sp.sparse.issparse(own) else own
+        )
+        cross = ours[:, None] * (levels.T @ (z * left[:, None]))
         before = np.append(self.prior[1] ** -2.0, np.full(self.named.size, 1 / shift_variance))
-        matrix = (self.rows.T @ weighted - of_items.T @ (sp.sparse.diags_array(free) @ of_items)).toarray()
-        score = weighted.T @ x - of_items.T @ (free * (self.by_item @ (precision * x)))
-        score[: self.prior.shape[1]] += self.prior[0] / self.prior[1] ** 2
-        return matrix + np.diag(before), score
+        matrix = np.block([[z.T @ (z * (weight * left)[:, None]), cross.T], [cross, own]]) + np.diag(before)
+        of_levels = total.sum(axis=0)[:-1] - levels.T @ (item_variance * left * of_sum)
+        of_columns = z.T @ (left * of_sum) + self.prior[0] / self.prior[1] ** 2
+        return matrix, np.append(of_columns, ours * of_levels)
 
-    def item_terms(self, precision: Floats, rest: Floats, item_variance: float) -> tuple[Floats, Floats]:
-        """Return mean and variance of each item's e given what ratings leave of the line and levels."""
-        variance = 1 / (1 / item_variance + self.by_item @ precision)
-        return variance * (self.by_item @ (precision * rest)), variance
+    def item_terms(
+        self, items: slice, precision: Floats, coefficient: Floats, shift: Floats, item_variance: Any
+    ) -> tuple[Floats, Floats]:
+        """Return mean and variance of items' b' z + e, (item,) or, where parameters are many, (item, sample)."""
+        number, total, line = self.table[0][items], self.table[1][items], self.columns[items] @ coefficient
+        weight = number @ precision
+        variance = 1 / (1 / item_variance + weight)
+        rest = total @ precision - number @ (precision * shift) - weight * line
+        return line + variance * rest, variance
 
     def chain(self, kept: int, rng: np.random.Generator) -> LevelDraws:
         """Run one chain of the Gibbs sampler."""
@@ -137,23 +144,24 @@ class Levels:
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
         for _ in range(TUNE + kept):
-            precision = 1 / variance[self.who]
+            precision = 1 / variance
             matrix, score = self.system(precision, of_items, of_levels)
             root = np.linalg.cholesky(matrix)
             half = sp.linalg.solve_triangular(root, score, lower=True) + rng.standard_normal(score.size)
             drawn = sp.linalg.solve_triangular(root, half, lower=True, trans="T")
-            rest = x - self.rows @ drawn
-            centre, spread = self.item_terms(precision, rest, of_items)
+            b, shift = drawn[:p], np.append(drawn[p:], 0.0)
+            centre, spread = self.item_terms(slice(None), precision, b, shift, of_items)
             own = centre + np.sqrt(spread) * rng.standard_normal(centre.size)
-            rate = (FREEDOM * typical + np.bincount(self.who, (rest - own[item]) ** 2, size)) / 2
+            rest = x - own[item] - shift[self.who]
+            rate = (FREEDOM * typical + np.bincount(self.who, np.square(rest), size)) / 2
             variance = np.maximum(rate / rng.standard_gamma(shape), LEAST_SD**2)
             # A half-normal prior of the sd makes this a gamma variable, as the variances are inverse gammas of it.
             total = FREEDOM / 2 * (1 / variance).sum() + 1 / (2 * scale[0])
             typical = max(rng.standard_gamma((FREEDOM * size + 1) / 2) / total, LEAST_SD**2)
-            of_items = _sd_step(own[rated], of_items, scale[1], rng)
-            of_levels = _sd_step(drawn[p:], of_levels, scale[2], rng)
+            of_items = _sd_step((own - self.columns @ b)[rated], of_items, scale[1], rng)
+            of_levels = _sd_step(shift[:-1], of_levels, scale[2], rng)
             sds = np.sqrt([typical, of_items, of_levels])
-            found.append((sds, drawn[:p], np.append(drawn[p:], 0.0), variance))
+            found.append((sds, b, shift, variance))
         return LevelDraws(*map(np.stack, zip(*found[TUNE:])))
 
     def draw(self, request: Request) -> LevelDraws:
@@ -170,42 +178,51 @@ class Levels:
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
-        found = self.draw(request)
-        self.warn(found)
-        (low, high), item, x = self.ratings.scale, self.ratings.item_index, self.ratings.unit()
-        pick = _picks(found, request)
-        of_rating = found.sd[:, 0] ** 2 * FREEDOM / (FREEDOM - 2) + found.sd[:, 2] ** 2
-        variance = (high - low) ** 2 * of_rating[pick]
+        found, (low, high) = self.draw(request), self.ratings.scale
+        if self.named.size:
+            self.warn(found)
+        pick, terms = _picks(found, request), (1 / found.variance.T, found.coefficient.T, found.shift.T)
+        of_ratings = (high - low) ** 2 * self.of_ratings(found)[pick]
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
-            rows = slice(*np.searchsorted(item, [items.start, items.stop]))
-            who, one = self.who[rows], self.by_item[items][:, rows]
-            precision = 1 / found.variance[:, who].T
-            weight = 1 / found.sd[:, 1] ** 2
-            total = one @ precision + weight
-            centre = (self.columns[items] @ found.coefficient.T) * weight
-            centre = (centre + one @ (precision * (x[rows, None] - found.shift[:, who].T))) / total
-            drawn = centre[:, pick] + rng.standard_normal((total.shape[0], pick.size)) / np.sqrt(total[:, pick])
-            spread = np.broadcast_to(variance, drawn.shape)
-            return DrawBlock(items, mean=low + (high - low) * drawn, variance=spread)
+            centre, spread = self.item_terms(items, *terms, found.sd[:, 1] ** 2)
+            drawn = centre[:, pick] + rng.standard_normal((len(centre), pick.size)) * np.sqrt(spread[:, pick])
+            variance = np.broadcast_to(of_ratings, drawn.shape)
+            return DrawBlock(items, mean=low + (high - low) * drawn, variance=variance)
 
         return draw
+
+    def of_ratings(self, found: LevelDraws) -> Floats:
+        """Return the variance of ratings of an item by these annotators, shape (sample,)."""
+        return found.sd[:, 0] ** 2 * FREEDOM / (FREEDOM - 2) + found.sd[:, 2] ** 2
 
     def known(self, request: Request) -> Groups:
         """Return levels and scatters of annotators in units of the scale, and the parameters with R-hat and ESS."""
         found = self.draw(request)
         width, pick, n = self.ratings.scale[1] - self.ratings.scale[0], _picks(found, request), self.named.size
-        every = np.column_stack([found.sd, found.coefficient])
-        of = {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])}
-        dims = ("chain", "draw", "annotator")
+        of = (
+            {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])} if n else {}
+        )
+        dims, number = ("chain", "draw", "annotator"), self.table[0].sum(axis=1).astype(np.int64)
         return {
             "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
-            **of_parameters(every.reshape(request.chains, -1, every.shape[1])),
+            "constant_data": {"n_ratings": (("item",), number)},
+            **self.parameters(request),
         }
+
+    def diagnostics(self, request: Request) -> dict[str, Any]:
+        """Return R-hat and effective sample size of the parameters."""
+        return self.parameters(request)["diagnostics"]
+
+    def parameters(self, request: Request) -> Groups:
+        """Return the parameters that all items share, and their R-hat and effective sample size."""
+        every = np.column_stack([(found := self.draw(request)).sd, found.coefficient])
+        return of_parameters(every.reshape(request.chains, -1, every.shape[1]))
 
     def coords(self) -> dict[str, Any]:
         """Return the names of annotators and parameters."""
-        return {"annotator": self.annotators, "parameter": ["sd_rating", "sd_item", "sd_shift", *self.names]}
+        sds = ["sd_rating", "sd_item", *["sd_shift"][: self.named.size]]
+        return {"annotator": self.annotators, "parameter": [*sds, *self.names]}
 
     def warn(self, found: LevelDraws) -> None:
         """Name annotators who hardly count, and groups of annotators who never meet."""
@@ -215,8 +232,8 @@ class Levels:
                 f"the ratings of {shorten(self.annotators[weight < CARELESS])} say little about the items: each weighs "
                 f"less than {CARELESS} of a typical annotator's, down to {weight.min():.2f}"
             )
-        met = self.by_item @ self.rows[:, self.columns.shape[1] :]
-        groups = sp.sparse.csgraph.connected_components(met.T @ met, directed=False)[1]
+        own = self.who < self.named.size
+        groups = parts_met(self.who[own], self.ratings.item_index[own])
         if groups.any():
             apart = [shorten(self.annotators[groups == g]) for g in range(min(groups.max() + 1, 3))]
             warn(
@@ -225,8 +242,8 @@ class Levels:
             )
 
 
-def means_model(problem: Any) -> "pm.Model":
-    """Build the same posterior in PyMC, or, of a problem that is no `Levels`, that of ratings by people who are alike.
+def means_model(problem: Levels) -> "pm.Model":
+    """Build the same posterior in PyMC, without named annotators that of ratings by people who are alike.
 
     ``sd_rating``, ``sd_item`` and ``coefficient`` (column) are in units of the range; ``mean`` and ``variance`` (item),
     and with levels ``annotator_shift`` and ``annotator_sd`` (annotator), in those of the scale. Observed data are long,
@@ -236,9 +253,9 @@ def means_model(problem: Any) -> "pm.Model":
     import pytensor.tensor as pt
 
     ratings, (low, high) = problem.ratings, problem.ratings.scale
-    levels, width = problem if isinstance(problem, Levels) else None, high - low
+    levels, width = problem if problem.named.size else None, high - low
     coords: dict[str, Any] = {"item": ratings.items, "column": problem.names}
-    coords |= {"annotator": problem.annotators, "annotation": np.arange(ratings.n_annotations)}
+    coords |= {"annotator": (levels or ratings).annotators, "annotation": np.arange(ratings.n_annotations)}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")
