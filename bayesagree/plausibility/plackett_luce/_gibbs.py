@@ -25,7 +25,7 @@ def log_density(log_ratio, y):
 
     y - e^y + sum_k log(1 - e^-z_k), z_k = e^(y + log_ratio_k).
     """
-    height, slope, curvature, product = y - math.exp(y), 1.0 - math.exp(y), -math.exp(y), 1.0
+    height, slope, curvature = y - math.exp(y), 1.0 - math.exp(y), -math.exp(y)
     for ratio in log_ratio:
         z = math.exp(min(ratio + y, LOG_HUGE))
         if z < 1e-10:
@@ -34,13 +34,10 @@ def log_density(log_ratio, y):
             continue
         chance = -math.expm1(-z)
         g = z * math.exp(-z) / chance
+        height += math.log(chance)
         slope += g
         curvature += g * (1.0 - z - g)
-        product *= chance
-        if product < 1e-200:
-            height += math.log(product)
-            product = 1.0
-    return height + math.log(product), slope, curvature
+    return height, slope, curvature
 
 
 @numba.njit(cache=True, nogil=True)
