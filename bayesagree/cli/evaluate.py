@@ -1,6 +1,6 @@
 """`bayesagree evaluate`: the main job on files or a named data set."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -64,17 +64,12 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
     """Return scores, the comparison of the models, and what the scores are to be read with."""
     from bayesagree.evaluation import tables as of
     from bayesagree.inference.results import settings_of
-    from bayesagree.io.outputs import cells
 
     scores = of.score_table(tree).rename(columns={"warning": "note"})
     settings = settings_of(tree) | {"seed": tree.attrs["seed"], "ci_kind": "hdi", "ci_prob": 0.95}
     title = f"Scores of the models {of.ITEMS_ARE[settings['items']]}, 95 % HDI: {settings['target']}"
-    certainty: Any = tree["certainty"]["annotation_certainty"]
-    share = (certainty < of.OPEN).mean("item").where(certainty.notnull().all("item"))
-    low = cells(share.to_dataset(name=f"share_below_{of.OPEN}")).dropna()
     tables = [
         Table("settings", [settings], most=0),
-        Table("open_items", low, "Share of items of low annotation certainty"),
         Table("scores", scores, title, hidden=[name for name in scores if name.startswith("difference")]),
     ]
     if "slices" in tree:
@@ -88,6 +83,5 @@ def _answer(tree: "xr.DataTree", notes: list[str]) -> Answer:
     if tree["posterior"].sizes["model"] > 1:
         pairs = of.pair_table(tree).query("prob_better >= 0.5")
         tables.append(Table("pairs", pairs, "Differences with their 95 % HDI, each pair on its own", 20))
-        tables.append(Table("ranks", of.place_table(tree), "Probability of each place", 20))
         notes = [*notes, TIERS]
     return Answer(tables, notes, tree)

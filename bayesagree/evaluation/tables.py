@@ -6,7 +6,7 @@ score_intervals
     Means and intervals of all scores.
 slice_table
     The same of slices of the items and their differences to the rest.
-score_table, pair_table, place_table
+score_table, pair_table
     What `compare` and `pairwise` say of all scores, as records, best model first.
 sensitivity_table
     Scores under each posterior of an informed evaluation.
@@ -18,7 +18,6 @@ given_notes
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,16 +110,6 @@ def pair_table(result: xr.DataTree) -> pd.DataFrame:
         return found.to_dataframe().reset_index().query("model != other_model")
 
     return _at_each(result, pairs)
-
-
-def place_table(result: xr.DataTree) -> pd.DataFrame:
-    """Probability of each place of each model on its own, in columns ``place_1`` and so on."""
-
-    def places(metric: str, level: float | None) -> pd.DataFrame:
-        table: Any = pairwise(result, metric, reliability=level)["rank_probability"].to_pandas()
-        return table.add_prefix("place_").rename_axis(columns=None).reset_index()
-
-    return _at_each(result, places)
 
 
 def _at_each(result: xr.DataTree, table: Callable[[str, float | None], pd.DataFrame]) -> pd.DataFrame:

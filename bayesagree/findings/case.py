@@ -164,7 +164,7 @@ def share(part: Any, whole: Any) -> str:
     >>> share(30, 40)
     '0.75 (0.60 to 0.86)'
     """
-    return interval(part / whole, *sp.stats.beta.ppf([0.025, 0.975], part + 1, whole - part + 1))
+    return interval(part / whole, *sp.stats.beta.interval(0.95, part + 1, whole - part + 1))
 
 
 def interval(value: float, low: float, high: float) -> str:

@@ -55,7 +55,7 @@ def copies(case: Case) -> Finding:
     n, match = met[above], same[above]
     expected = (habit + (1 - habit) * np.clip(of_others * of_others.T / usual, 0, 0.95))[above]
     z = sp.stats.norm.isf(np.clip(sp.stats.binom.sf(match - 1, n, expected), 1e-300, 1 - 1e-16))
-    scale = np.median(np.abs(z[n > 0] - np.median(z[n > 0]))) * 1.4826 if n.any() else 1.0
+    scale = np.nan_to_num(sp.stats.median_abs_deviation(z[n > 0], scale="normal"))
     chance = sp.stats.norm.sf(z / max(scale, 1.0)) * max((n > 0).sum(), 1)
     # Who gives one answer copies nobody.
     chance[(match - n * expected <= COPIED * n * (1 - expected)) | (habit[above] >= 0.98)] = 1.0

@@ -134,7 +134,7 @@ def test_evaluate(document, folder, tmp_path, votes, models, case):
     assert ("slices" in found, "targets" in found) == (case == "resampled", case == "gold")
     again = document("evaluate", tmp_path / "kept.nc")
     assert again.keys() == found.keys()
-    for name in ("scores", "pairs", "ranks"):
+    for name in ("scores", "pairs"):
         same(again[name], pd.DataFrame(found[name]))
 
 

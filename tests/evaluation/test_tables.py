@@ -30,11 +30,10 @@ def test_scores_and_intervals_are_those_of_compare(tree):
         assert part["score"].is_monotonic_decreasing
 
 
-def test_pairs_and_places_are_those_of_pairwise(tree):
-    pairs, places = tables.pair_table(tree), tables.place_table(tree)
+def test_pairs_are_those_of_pairwise(tree):
+    pairs = tables.pair_table(tree)
     assert len(pairs) == 2 * 2 * 6
     for row in pairs.to_dict("records"):
         known = pairwise(tree, row["metric"], reliability=row["reliability"])
         known = known.sel(model=row["model"], other_model=row["other_model"])
         assert all(row[name] == float(known[name]) for name in ("prob_better", "difference", "lower", "upper"))
-    np.testing.assert_allclose(places[["place_1", "place_2", "place_3"]].sum(axis=1), 1)
