@@ -60,15 +60,14 @@ def span_rows(frame: Any, match: Match, no_label: str) -> pd.DataFrame:
         ends = sorted({(span.start, span.end) for spans in by_annotator.values() for span in spans})
         for start, end in ends if match == "exact" else _overlapping(ends):
             for annotator, spans in by_annotator.items():
-                label = _label_of(spans, start, end, exact=match == "exact")
+                near = [one for one in spans if match == "overlap" or one[:2] == (start, end)]
+                label = _label_of(near, start, end)
                 rows.append((f"{document}:{start}-{end}", annotator, no_label if label is None else label))
     return pd.DataFrame(rows, columns=["item", "annotator", "label"])
 
 
-def _label_of(spans: list[Span], start: int, end: int, *, exact: bool) -> Any:
+def _label_of(spans: list[Span], start: int, end: int) -> Any:
     """Label of the span that shares most with a place, the first of equal ones, or None."""
-    if exact:
-        spans = [span for span in spans if span[:2] == (start, end)]
     inside = [span for span in spans if span.start < end and start < span.end]
     best = max(inside, key=lambda span: min(span.end, end) - max(span.start, start), default=None)
     return None if best is None else best.label

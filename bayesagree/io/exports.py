@@ -231,10 +231,9 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
             ends = say("scale", (min(ours), max(ours)))
             found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {ends}")
     if annotations is not None:
-        overview, compared = annotations.overview(), isinstance(annotations, Comparisons)
-        annotated = () if compared else annotations.items.tolist()
-        counted = ("models", "comparisons") if compared else ("items", "annotations")
-        read = {what: overview[what] for what in counted}
+        overview, annotated = annotations.overview(), annotations.items.tolist()
+        counted = ("models", "items", "annotations", "comparisons")
+        read = {what: number for what in counted if isinstance(number := overview.get(what), int)}
     predictions = None if found.runs and annotations is not None else found.predictions(labels, annotated)
     read |= {} if predictions is None else {"models": predictions.models.size}
     read |= {"items with a gold label": len(found.gold)} if found.gold else {}

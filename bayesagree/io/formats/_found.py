@@ -61,18 +61,6 @@ class Wanted(NamedTuple):
         return self.spelled(kept, spelling_key, self.labels)
 
 
-# What comes of a field that is not there, or of another kind.
-FIELD_ERRORS = (
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    StopIteration,
-    RuntimeError,
-    ArithmeticError,
-)
-
-
 @contextmanager
 def naming(name: str, what: str) -> Iterator[None]:
     """Put the file and its assumed format in front of every error; refuse a file that lacks what these promise."""
@@ -81,7 +69,9 @@ def naming(name: str, what: str) -> Iterator[None]:
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(name) else f"{name}, read as {what}: {text}") from error
-    except FIELD_ERRORS as error:
+    except (OSError, MemoryError, Warning):
+        raise
+    except Exception as error:  # whatever comes of a field that is not there, or of another kind
         raise InputError(
             f"{name}, read as {what}: a field is missing or of another kind than this format has ({error!r}); export "
             "the file again, or name its format"
