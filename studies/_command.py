@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from typer import Option
 
-from bayesagree.cli import answered
+from bayesagree import cli
 from bayesagree.cli._commands import as_command
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Repeats = Annotated[int, Option(help="Repetitions of a setting.", min=1)]
 
 def run(main: Callable[..., Any]) -> None:
     """Run the `main` of a study with the options of the command line."""
-    answered(as_command(main, main.__module__))
+    cli.main(as_command(main, main.__module__))
 
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:

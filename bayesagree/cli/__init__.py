@@ -7,6 +7,7 @@ command starts ends in one line. A new command is a module with a function of it
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from typing import NoReturn
 
 from bayesagree.errors import ConvergenceError, InputError, SizeError, of_commands
@@ -32,8 +33,8 @@ COMMANDS = {
 }
 
 
-def main() -> None:
-    """Run the command that the words after `bayesagree` name.
+def main(program: Callable[[], object] | None = None) -> None:
+    """Run the command that the words after `bayesagree` name, or another program in its way.
 
     Input that breaks a rule ends with its message on stderr and exit code 2. A warning is a sentence on stderr, once:
     its line of code is no place that the user knows.
@@ -55,7 +56,7 @@ def main() -> None:
             try:
                 from bayesagree.cli._commands import app
 
-                app(prog_name="bayesagree")
+                app(prog_name="bayesagree") if program is None else program()
             finally:
                 sys.stdout.flush()
     except (InputError, SizeError, ConvergenceError, FileNotFoundError) as error:
