@@ -5,22 +5,19 @@ The forms `ordered` and `gold` exchange the pieces: parameters, likelihood of vo
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold
-from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Likelihoods, Prior, chains_of, climb, posterior
 from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
-from bayesagree.plausibility.informed.covariates import Excluded, aligned
 from bayesagree.plausibility.informed.family import Items, columns_of, draw_items, kinds
 from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
 from bayesagree.plausibility.informed.prior import InformedPrior
@@ -36,20 +33,21 @@ ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
 class LabelFrame(Frame):
     """Labels and predictions on the same items; a form gives `layout`, `said`, `of_votes` and `draw_items`."""
 
+    @property
+    def said(self) -> Floats:
+        """What predictions say of all items, shape (item, column)."""
+        raise NotImplementedError
+
+    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
+        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
+        raise NotImplementedError
+
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+        """Draw plausibilities (item, sample, label), `each` times at every parameter vector; or best labels."""
+        raise NotImplementedError
+
     prior: InformedPrior | None = None
     gold: Gold | None = None
-
-    @classmethod
-    def of(
-        cls,
-        labels: Labels,
-        predictions: Predictions,
-        exclude: Excluded = None,
-        prior: InformedPrior | None = None,
-        gold: Gold | None = None,
-    ) -> Self:
-        """Align labels and predictions."""
-        return cls(*aligned(labels, predictions), exclude, prior, gold)
 
     @cached_property
     def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
@@ -77,19 +75,6 @@ class LabelFrame(Frame):
         key = np.concatenate([counts[voted], self.said[voted]], axis=1)
         _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
         return voted[first], number.astype(float)
-
-    @property
-    def said(self) -> Floats:
-        """What predictions say of all items, shape (item, column)."""
-        raise NotImplementedError
-
-    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
-        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
-        raise NotImplementedError
-
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
-        """Draw plausibilities (item, sample, label), `each` times at every parameter vector; or best labels."""
-        raise NotImplementedError
 
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
         """Return the log likelihood of distinct items, and how many are like each."""

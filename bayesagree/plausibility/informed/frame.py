@@ -20,7 +20,7 @@ from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnost
 from bayesagree.inference.posterior import Groups, Request
 from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, chains_of, climb, posterior
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
-from bayesagree.plausibility.informed.covariates import Covariates, Excluded
+from bayesagree.plausibility.informed.covariates import Covariates, Excluded, aligned
 
 # Most consecutive draws of a chain that share their parameters, as a new set costs a hundred passes over all items; and
 # the fewest sets of a chain: an interval from 4 x 5 sets holds adult2's score in .80 to .85, from 4 x 50 in .90.
@@ -56,6 +56,11 @@ class Frame:
     predictions: Predictions
     exclude: Excluded = None
     _drawn: dict[Any, Floats] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, annotations: Any, predictions: Predictions, *rest: Any, **named: Any) -> Self:
+        """Align annotations and predictions."""
+        return cls(*aligned(annotations, predictions), *rest, **named)
 
     @cached_property
     def layout(self) -> Parameters:

@@ -65,13 +65,12 @@ class GoldProblem(LabelFrame):
 
     def columns(self, items: Any) -> Floats:
         """Return the columns of some items, shape (item, label, column)."""
-        n = self.counts[items]
-        n_labels = n.shape[1]
+        n, n_labels = self.counts[items], self.annotations.categories.size
         share = (n + 1 / n_labels) / (n.sum(axis=1, keepdims=True) + 1)
         logs = np.log(share)
         parts = [(logs - logs.mean(axis=1, keepdims=True))[..., None], self.covariates.columns(items)]
         if n_labels <= MOST_CONFUSED:
-            pairs = share[:, None, :, None] * np.eye(n_labels)[:, None]
+            pairs = np.eye(n_labels)[:, None] * share[:, None, :, None]
             parts.append(pairs.reshape(len(n), n_labels, -1))
         return np.concatenate(parts, axis=2)
 

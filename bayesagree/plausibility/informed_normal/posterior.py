@@ -25,8 +25,8 @@ import xarray as xr
 
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, warn
-from bayesagree.inference.posterior import Drawer, Posterior, Request
+from bayesagree.errors import one_of, warn
+from bayesagree.inference.posterior import Posterior, Request
 from bayesagree.inference.rating_posterior import RatingPosterior
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
@@ -57,15 +57,6 @@ class InformedNormal(Guarded, RatingPosterior):
     annotator_effects: Literal["auto", "shift"] | None = "auto"
     name = "informed_normal"
 
-    @property
-    def given(self) -> Predictions:
-        """The predictions, which only `evaluate` may leave out."""
-        if self.predictions is None or self.predictions.numbers is None:
-            raise InputError(
-                "informed_normal learns from predicted numbers: predictions=Predictions.from_numbers(...)"
-            )
-        return self.predictions
-
     def kind(self, annotations: Ratings) -> type[Levels]:
         """Return whether levels of annotators are learnt: by default where they are known."""
         effects = one_of(self.annotator_effects, "annotator_effects", ("auto", "shift", None))
@@ -74,6 +65,7 @@ class InformedNormal(Guarded, RatingPosterior):
     def problem(self, annotations: Ratings) -> Levels:
         """Return ratings and standardised predictions on the items of the predictions."""
         ratings, predictions = aligned(annotations, self.given)
+        _warn_of_one_end(ratings)
         kept = kept_models(predictions.models, self.exclude)
         points = predictions.points()[kept].T
         spread = points.std(axis=0)
@@ -91,11 +83,6 @@ class InformedNormal(Guarded, RatingPosterior):
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return means_model(self.problem(annotations))
-
-    def drawer(self, problem: Levels, request: Request) -> Drawer:
-        """Return the function that draws the means of a block of items given draws of the parameters."""
-        _warn_of_one_end(problem.ratings)
-        return problem.drawer(request)
 
     def of_annotations(self) -> Posterior:
         """Return the posterior of ratings alone."""

@@ -69,7 +69,7 @@ def test_reference_posterior():
     thetas = problem.drawn(request)
     error = np.sqrt(np.square(known["sd"]) / diagnostics(thetas)[1] + np.square(known["error"]))
     assert (np.abs(thetas.mean(axis=(0, 1)) - known["mean"]) < 4.5 * error).all()
-    drawn = problem.drawer(request)(slice(0, len(labels.items)), np.random.default_rng(2)).values["plausibility"]
+    drawn = problem.drawer(request)(slice(0, len(labels.items)), np.random.default_rng(2)).plausibility
     known = model["posterior"]["plausibility"]
     # 800 draws of the parameters, of which a third at least count as independent, five of the items at each.
     error = np.sqrt(np.square(known["sd"]) / 260 + 1 / 16_000)
