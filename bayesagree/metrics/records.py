@@ -210,15 +210,15 @@ class UserMetric:
             if weights is not None:
                 drawn = weights.resampled(s)
                 at = drawn[inside[drawn]]
-            as_drawn = self.takes == "plausibilities" or given.points.size
+            as_drawn = self.takes == "plausibilities" or given.levels.size
             true = truth[at, s] if as_drawn else given.categories[truth[at, s]]
             out[:, s] = [self._call(true, given.one(m, at)) for m in range(len(out))]
             advance(len(out))
         return out
 
     def _call(self, true: NDArray[Any], given: Given) -> float:
-        second = given.points if given.points.size else given.scores
-        if self.takes == "labels" and not given.points.size:
+        second = given.points if given.levels.size else given.scores
+        if self.takes == "labels" and not given.levels.size:
             if (given.hard < 0).any():
                 raise InputError(f"{self.known_as} needs a predicted label for every item; drop the others")
             second = given.categories[given.hard]

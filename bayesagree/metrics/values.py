@@ -29,11 +29,11 @@ class Given(NamedTuple):
     best: NDArray[Any]
     # Score of every label, shape (model, item, label); no labels for hard predictions.
     scores: Floats
-    # Predicted numbers (model, item), their mean over items (model,), and the predicted distributions at `levels`.
+    # Predicted numbers (model, item), and the predicted distributions at `levels`; their mean over items (model,).
     points: Floats
-    centre: Floats
     numbers: Floats
-    # Names of the labels, and levels of the numbers.
+    centre: Floats
+    # Names of the labels, and levels of the numbers; there are no levels of labels.
     categories: NDArray[Any]
     levels: Floats
     # Predicted labels of all runs of the same model, shape (run, item).
@@ -43,11 +43,13 @@ class Given(NamedTuple):
     def of(cls, predictions: Predictions, depth: int = 1) -> Self:
         """Read predictions and their `depth` best labels."""
         shape, names = (predictions.models.size, predictions.items.size), predictions.categories
-        none, unlabelled = np.zeros((*shape, 0)), np.full((*shape, 1), -1, np.int32)
+        none = np.zeros((*shape, 0))
         if predictions.numbers is not None:
-            points, levels = predictions.points(), np.asarray(predictions.levels)
-            centre, numbers = points.mean(axis=1), np.asarray(predictions.numbers)
-            return cls(unlabelled[:, :, 0], unlabelled, none, points, centre, numbers, names, levels)
+            points, unlabelled = predictions.points(), np.full((*shape, 1), -1, np.int32)
+            numbers, levels = np.asarray(predictions.numbers), np.asarray(predictions.levels)
+            return cls(
+                unlabelled[:, :, 0], unlabelled, none, points, numbers, points.mean(axis=1), names, levels
+            )
         hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
         scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, np.float64)
         best = np.ascontiguousarray(predictions.top_labels(depth))
@@ -55,17 +57,13 @@ class Given(NamedTuple):
         if (runs := predictions.runs) is not None:
             of_model = [hard[: runs.code.size][runs.code == m] for m in range(runs.models.size)]
             every[: runs.code.size] = [of_model[m] for m in runs.code]
-        return cls(hard, best, scores, none[:, 0], np.zeros(shape[0]), none, names, np.zeros(0), every)
+        return cls(hard, best, scores, np.zeros(shape), none, np.zeros(shape[0]), names, np.zeros(0), every)
 
     def one(self, model: int, items: Any) -> Self:
         """Return one model on some items."""
-        hard, best, scores, numbers = (
-            of[model, items] for of in (self.hard, self.best, self.scores, self.numbers)
-        )
-        points = self.points[model, items] if self.points.size else self.points[model]
         runs: Any = self.runs[model][:, items] if self.runs else ()
-        rest = points, self.centre[model], numbers, self.categories, self.levels, runs
-        return type(self)(hard, best, scores, *rest)
+        parts = {name: getattr(self, name)[model, items] for name in self._fields[:5]}
+        return self._replace(**parts, centre=self.centre[model], runs=runs)
 
 
 class Drawn:
