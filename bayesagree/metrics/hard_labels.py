@@ -18,7 +18,7 @@ from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
 from bayesagree.io.doors import as_predictions
-from bayesagree.metrics import concordant_pairs
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Share of the total weight below which a denominator is zero: sums of ten thousand doubles are right to 1e-12.
 NOTHING = 1e-12
@@ -65,14 +65,14 @@ def joined(
     of_label = divided(part, whole, counts.total)
     if ending not in ("_macro", "_weighted"):
         return of_label[1 if label is None else label]
-    macro = averaged(of_label, np.ones_like(counts.true), counts.total)
-    found = macro if ending == "_macro" else averaged(of_label, counts.true, counts.total)
+    macro = averaged(of_label, 1.0)
+    found = macro if ending == "_macro" else averaged(of_label, counts.true)
     return np.where(np.isnan(found), macro, found)
 
 
 def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
     """Return a ratio, NaN where its denominator is zero."""
-    return concordant_pairs.ratio(part, whole, NOTHING * total)
+    return ratio(part, whole, NOTHING * total)
 
 
 def balanced_accuracy(counts: Counts, *named: Any) -> Floats:
@@ -97,13 +97,10 @@ def cohen_kappa(counts: Counts, *named: Any) -> Floats:
     return 1 - divided(wrong, by_chance, counts.total)
 
 
-def averaged(of_label: Floats, weight: Floats, total: Floats) -> Floats:
+def averaged(of_label: Floats, weight: Any) -> Floats:
     """Return the mean over labels, by weight, of a score where it exists."""
-    exists = np.isfinite(of_label)
-    weight = np.where(exists, weight, 0.0)
-    return divided(
-        (np.where(exists, of_label, 0.0) * weight).sum(axis=0), weight.sum(axis=0), total * 0 + NOTHING
-    )
+    exists = ~np.isnan(of_label)
+    return ratio(np.nansum(of_label * weight, axis=0), (exists * weight).sum(axis=0))
 
 
 Metric = Literal["accuracy", "precision", "recall", "specificity", "f1", "balanced_accuracy"]
@@ -225,9 +222,9 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
         Position of the positive label, None for the macro average.
     """
     one_of(metric, "metric", tuple(REASONS))
-    right = np.moveaxis(np.diagonal(counts, axis1=-2, axis2=-1), -1, 0)
-    true, given = counts.sum(axis=-1), counts.sum(axis=-2)
-    found = Counts(right, np.moveaxis(true, -1, 0), np.moveaxis(given, -1, 0), counts.sum(axis=(-2, -1)))
+    of_labels = np.diagonal(counts, axis1=-2, axis2=-1), counts.sum(axis=-1), counts.sum(axis=-2)
+    right, true, given = (np.moveaxis(of, -1, 0) for of in of_labels)
+    found = Counts(right, true, given, counts.sum(axis=(-2, -1)))
     if metric == "accuracy":
         return divided(found.right.sum(axis=0), found.total, found.total)
     names = ("f{}" if metric == "f1" else metric,)
