@@ -37,9 +37,7 @@ class ModelScores(NamedTuple):
     def of(cls, result: Scores, metric: str | None, reliability: float | None) -> Self:
         """Read the scores of a result, or one score by itself, in its draws that are known."""
         if isinstance(result, xr.DataArray):
-            one = result.rename(result.name or "score").stack(sample=("chain", "draw")).dropna("sample")
-            one = one.reset_index("sample", drop=True).rename(sample="draw").expand_dims("chain")
-            result = xr.DataTree.from_dict({"posterior": one.to_dataset()})
+            result = xr.DataTree.from_dict({"posterior": result.rename(result.name or "score").to_dataset()})
         draws, scores, sign = metric_draws(result, metric, reliability)
         every, name = [draws], str(scores.name)
         if WITHOUT_UNSURE in result:
@@ -288,4 +286,6 @@ def metric_draws(
         raise InputError(f"reliability {chosen!r} was not computed; there is {shorten(levels)}")
     values = scores.isel(reliability=int(at[0])).transpose("chain", "draw", "model").values
     sign = 1 if scores.attrs.get("higher_is_better", 1) else -1
-    return values.reshape(-1, values.shape[-1]), scores, sign
+    drawn = values.reshape(-1, values.shape[-1])
+    known = ~np.isnan(drawn).all(axis=1)  # draws without an item of a risk level have no score of it
+    return drawn[known] if known.any() else drawn, scores, sign

@@ -30,7 +30,7 @@ from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import shorten
 from bayesagree.evaluation.comparison import compare, pairwise
 from bayesagree.inference.group_scores import WITHOUT_UNSURE
-from bayesagree.inference.intervals import column_hdi
+from bayesagree.inference.intervals import hdi
 from bayesagree.inference.results import settings_of
 
 # Annotation certainty below which an item counts as open: the level of the intervals everywhere else.
@@ -71,10 +71,9 @@ def _intervals(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
     """Return mean and highest density interval of each variable, (metric, ...)."""
     flat = draws.to_dataarray("metric").stack(sample=("chain", "draw")).transpose("sample", ...)
     mean = flat.mean("sample")
-    ends = (
-        mean.copy(data=end.reshape(mean.shape))
-        for end in column_hdi(flat.values.reshape(len(flat), -1), ci_prob)
-    )
+    columns = flat.values.reshape(len(flat), -1).T
+    known = [hdi(own, ci_prob) if (own := one[~np.isnan(one)]).size else (np.nan, np.nan) for one in columns]
+    ends = (mean.copy(data=np.reshape(end, mean.shape)) for end in zip(*known))
     return xr.Dataset(dict(zip(("score", "lower", "upper"), (mean, *ends))))
 
 

@@ -15,6 +15,7 @@ from bayesagree import (
     score,
     simulate,
 )
+from bayesagree.evaluation.tables import score_intervals
 from bayesagree.inference.results import settings_of
 from bayesagree.metrics import accuracy_given_risk
 from bayesagree.plausibility.dawid_skene._results import CHOSEN
@@ -120,3 +121,19 @@ def test_compare_knows_where_lower_is_better(case):
     pair = {"model": "A", "other_model": "B"}
     gap = table["score"]["A"] - table["score"]["B"]
     assert loss["difference"].sel(pair).item() == pytest.approx(gap)
+
+
+@pytest.mark.filterwarnings("ignore:.*does not exist in")
+def test_draws_without_an_item_of_a_risk_level_have_no_part_in_its_score():
+    votes = Labels.from_counts([[3, 1, 0], [1, 2, 0], [2, 2, 1], [4, 0, 0]])
+    models = Predictions.from_labels({"A": [0, 1, 2, 0], "B": [0, 0, 0, 1]}, labels=[0, 1, 2])
+    how = {"plausibility": "dirichlet", "draws": 100, "random_seed": 1}
+    tree = evaluate(votes, models, risk={0: "low", 1: "low", 2: "high"}, **how)
+    name = "accuracy_given_risk[high]"
+    known = values(tree, name).stack(sample=("chain", "draw")).dropna("sample")
+    assert 0 < known.sizes["sample"] < 400
+    table = compare(tree, name)
+    assert table["score"].to_dict() == pytest.approx(known.mean("sample").to_series().to_dict())
+    found = score_intervals(tree).sel(metric=name, reliability=1.0).to_dataframe()
+    for end in ("score", "lower", "upper"):
+        np.testing.assert_allclose(found.loc[table.index, end], table[end])
