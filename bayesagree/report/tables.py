@@ -174,20 +174,12 @@ def _of_comparisons(data: ComparisonReport) -> Iterator[Table]:
     rows = [(str(a), str(b), f"{gain:.1e}", probability(p), count(n)) for a, b, gain, p, n in pairs]
     columns = ("Show first", "Show second", "Gain", "First is better", "Comparisons so far")
     yield Table("next-table", "The next comparisons", columns, rows)
-    table: Any = data.effects.assign(
-        effect=data.effects["effect"].map(lambda name: EFFECTS.get(name, str(name)))
-    )
-    table["value"] = [f"{m} ({ends})" for m, ends in _rows(table, mean=number, ends=interval)]
-    common = table["annotator"].isna()
-    if common.any():
-        rows = _rows(table[common], effect=str, value=str)
-        yield Table("effect-table", "Effects beside the models", ("Effect", "Value"), rows)
-    if not common.all():
-        names = table["effect"][~common].unique()
-        wide = table[~common].pivot(index="annotator", columns="effect", values="value")[names]
-        rows = [(str(who), *values) for who, values in zip(wide.index, wide.to_numpy())]
-        caption = "Effects of each annotator, with 95 % intervals"
-        yield Table("people-table", caption, ("Annotator", *names), rows)
+    if len(data.effects):
+        shown: Any = data.effects.fillna({"annotator": "all"})
+        written: Any = {"effect": lambda name: EFFECTS.get(name, name), "annotator": str, "mean": number}
+        columns = ("Effect", "Annotator", "Value", "95 % interval")
+        caption = "Effects beside the models: of all annotators, and of each"
+        yield Table("effect-table", caption, columns, _rows(shown, **written, ends=interval), filtered=True)
 
 
 def _of_annotators(data: AnyReport) -> Iterator[Table]:

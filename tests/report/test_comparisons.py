@@ -8,6 +8,7 @@ from bayesagree import Comparisons
 from bayesagree.comparisons import preference_table
 from bayesagree.report import report_data
 from bayesagree.report.page import render, sentences
+from bayesagree.report.tables import EFFECTS, tables
 from bayesagree.report.wording import SPACE, percent
 from tests.comparisons.test_davidson import crowd
 
@@ -35,5 +36,8 @@ def test_page_has_the_numbers_and_no_error(data):
     page = render(data, title="A & B")
     table = preference_table(data.result, scale="win_rate")
     assert all(f"{percent(row['mean'])} ({percent(row['lower'])} to" in page for _, row in table.iterrows())
+    rows = tables(data)["effect-table"].rows
+    assert [row[:2] for row in rows[:2]] == [(EFFECTS[name], "all") for name in ("tie_probability", "first_wins")]
+    assert len(rows) == len(data.effects)
     assert "A &amp; B" in page
     assert "&lt;careful&gt;" in page
