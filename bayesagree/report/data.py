@@ -316,25 +316,20 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     """List the least certain items, least certain first, by the certainty of each label."""
     annotations, models, settings = case
     probability = certainty.transpose("item", "category").values
-    labels, rows = [str(label) for label in certainty["category"].values], []
+    labels, rows = certainty["category"].values.astype(str).tolist(), []
+    said = np.empty((0, len(probability)), str) if models is None else _said(models)
+    names = pd.Series([] if models is None else models.models.astype(str), dtype=object)
     for i in np.argsort(probability.max(axis=1), kind="stable")[: settings.least_certain].tolist():
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         candidates = tuple((labels[k], float(probability[i, k])) for k in best if probability[i, k] > 0)
-        given, n = kind_of(annotations).lines(annotations, i)
-        predicted: dict[str, list[str]] = {}
-        for model, said in _said(models, i):
-            predicted.setdefault(said, []).append(str(model))
-        rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, given, candidates, predicted))
+        predicted: Any = names.groupby(said[:, i], sort=False).agg(list).to_dict()
+        lines, n = kind_of(annotations).lines(annotations, i)
+        rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, lines, candidates, predicted))
     return tuple(rows)
 
 
-def _said(models: Predictions | None, item: int) -> list[tuple[Any, str]]:
-    """Return each model and what it predicts for an item, as text."""
-    if models is None:
-        return []
+def _said(models: Predictions) -> NDArray[Any]:
+    """Return what each model predicts for each item, as text, shape (model, item)."""
     if models.numbers is not None:
-        said = [f"{point:.3g}" for point in models.points()[:, item]]
-    else:
-        hard = models.hard_labels()[:, item].tolist()
-        said = ["no label" if k < 0 else str(models.categories[k]) for k in hard]
-    return list(zip(models.models.tolist(), said))
+        return np.vectorize("{:.3g}".format)(models.points())
+    return np.append(models.categories.astype(str), "no label")[models.hard_labels()]  # -1: none
