@@ -9,7 +9,7 @@ import xarray as xr
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
-from bayesagree.inference.group_scores import WITHOUT_UNSURE
+from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.inference.results import result_attrs, settings_of
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.metrics.records import Mean

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.errors import InputError, shorten
-from bayesagree.inference.group_scores import WITHOUT_UNSURE
+from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.tiers import rank_probabilities, standing

@@ -23,6 +23,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, warn
 from bayesagree.evaluation._batches import over_batches
 from bayesagree.evaluation._results import PARTS, scored
+from bayesagree.evaluation._truths import by_truth
 from bayesagree.evaluation.gold import scored_gold, split_in_two, vote_against_gold
 from bayesagree.inference.convergence import warn_of_numbers
 from bayesagree.inference.posterior import Posterior, Request
@@ -273,10 +274,11 @@ def evaluate(
         "part": PARTS[: 3 if runs is None else 4],
         "side": list(SIDES),
     }
-    coords |= {"category": given.categories} | dict(truths.coords)
+    coords |= {"category": given.categories, "other_group": truths.names}
+    coords |= {truths.axis: truths.names} if truths.axis else {}
     coords |= {} if runs is None else {"run": runs.names_once}
     coords |= {} if slices is None else {slices.name: slices.names}
-    groups: Any = truths.join({name: xr.Dataset(of) for name, of in found.groups(request.chains).items()})
+    groups: Any = by_truth({name: xr.Dataset(of) for name, of in found.groups(request.chains).items()}, truths)
     if mixed:
         groups["diagnostics"] = mixed
     if results.by_label:

@@ -28,8 +28,8 @@ from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import shorten
+from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.evaluation.comparison import compare, pairwise
-from bayesagree.inference.group_scores import WITHOUT_UNSURE
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.results import settings_of
 

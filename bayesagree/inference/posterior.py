@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # Groups of a result: variables with their dims and values.
 Groups = dict[str, dict[str, Any]]
-# Groups of an evaluation.
-Scores = dict[str, xr.Dataset]
 Values = Mapping[str, NDArray[Any]]
 # Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
 Kinds = Mapping[str, tuple[dict[str, int], Any]]
@@ -111,28 +109,26 @@ class Truths:
         One for each truth.
     request
         How much of each to draw.
-    join
-        Turns the groups of a result whose variables have a dim ``truth`` into those that users get.
-    coords
-        Names on the axes that `join` makes of it.
+    axis, names
+        What tells truths apart: ``"reliability"``, ``"group"``, or None where scores under the first stand for
+        themselves, beside those under the others; and the names on that axis.
     settings
         What the posterior adds to the settings of the result.
+    n_votes
+        Votes of each group, shape (group, item), where known.
+    unsettled
+        Metrics that the annotations do not settle, by the beginning of their names, and what is wrong with them.
     """
 
     annotations: Any
     predictions: Predictions
     posteriors: "Sequence[Posterior]"
     request: Request
-    join: Callable[[Scores], Scores]
-    coords: Mapping[str, Any]
+    axis: str | None
+    names: Any
     settings: Mapping[str, Any]
-
-
-def by_reliability(groups: Scores) -> Scores:
-    """Name the dim ``truth`` of an evaluation reliability; of one reliability there is none."""
-    if groups["posterior"].sizes["truth"] == 1:
-        return {name: group.isel(truth=0) for name, group in groups.items()}
-    return {name: group.rename(truth="reliability") for name, group in groups.items()}
+    n_votes: Any = None
+    unsettled: tuple[tuple[str, ...], str] = (), ""
 
 
 @dataclass(frozen=True)
@@ -214,8 +210,8 @@ class Posterior(ABC):
             settings["reliability"] = reliabilities[0] if len(posteriors) == 1 else list(reliabilities)
         if (share := posteriors[0].prior_share(annotations)) is not None:
             settings["prior_share"] = share
-        coords = {"reliability": np.array(reliabilities)}
-        return Truths(annotations, given, posteriors, request, by_reliability, coords, settings)
+        names = np.array(reliabilities)
+        return Truths(annotations, given, posteriors, request, "reliability", names, settings)
 
     def prior_share(self, annotations: Any) -> float | None:
         """Mean weight of the prior in the posterior of an item; None where there is no such number."""
@@ -292,7 +288,6 @@ class ItemPosterior(Posterior):
         )
         problem = self.problem(annotations)
         groups: Any = self.known(problem, request)
-        named = any("category" in dims for group in groups.values() for dims, *_ in group.values())
         values = self._kept_draws(n_items, problem, variables, request)
         kept = {name: (("chain", "draw", "item", *last), values[name]) for name, (last, _) in variables.items()}
         groups["posterior"] = groups.get("posterior", {}) | kept
@@ -305,7 +300,7 @@ class ItemPosterior(Posterior):
             "rank": np.arange(1, (request.top_labels or 0) + 1),
             "category": category_axis(annotations.categories, getattr(annotations, "has_order", False)),
         }
-        if request.top_labels is not None and not named:  # best labels are numbers of labels
+        if request.top_labels is not None:  # best labels are numbers of labels
             constant = groups.get("constant_data", {})
             groups["constant_data"] = xr.Dataset(constant, {"category": coords["category"]})
         return result_tree(

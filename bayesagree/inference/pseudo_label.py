@@ -4,7 +4,7 @@ Posteriors that draw find the best labels without drawing every label (compiled)
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -28,44 +28,27 @@ def with_pseudo_label(labels: NDArray[Any]) -> NDArray[Any]:
     return np.append(labels, -1 if labels.dtype.kind in "iuf" else UNRANKED)
 
 
-@dataclass(frozen=True, eq=False)
-class PseudoLabel:
-    """How the mass of the pseudo-label falls to the labels behind it.
+def split_of(tree: xr.DataTree) -> Callable[[Floats, slice], Floats] | None:
+    """Return what splits the mass of the pseudo-label of a result; None where all labels stand for themselves.
 
-    Every item draws from a stream of its own, so that all functions see the same split of the same draws.
-
-    Attributes
-    ----------
-    named
-        Whether anybody named each label, shape (item, category), without the pseudo-label.
-    shape
-        Of the symmetric Dirichlet distribution within the mass.
-    root
-        Of the streams.
+    From plausibilities of some items with the pseudo-label it makes those of all labels, (item, sample, category).
+    Every item draws from a stream of its own, so that all functions see the same split of the same draws, whichever
+    block of items they read.
     """
+    if "constant_data" not in tree or UNNAMED_SHAPE not in tree["constant_data"].data_vars:
+        return None
+    constant, root = tree["constant_data"].to_dataset(), stream_apart(seed_of(tree), "unnamed labels")
+    every = constant["named"].transpose("item", "category").values[:, :-1].astype(bool)
+    shape = float(constant[UNNAMED_SHAPE])
 
-    named: NDArray[np.bool_]
-    shape: float
-    root: np.random.SeedSequence
-
-    @classmethod
-    def of(cls, tree: xr.DataTree) -> "PseudoLabel | None":
-        """Read it from the constants of a result; None where all labels stand for themselves."""
-        if "constant_data" not in tree or UNNAMED_SHAPE not in tree["constant_data"].data_vars:
-            return None
-        constant = tree["constant_data"].to_dataset()
-        named = constant["named"].transpose("item", "category").values[:, :-1].astype(bool)
-        return cls(named, float(constant[UNNAMED_SHAPE]), stream_apart(seed_of(tree), "unnamed labels"))
-
-    def split(self, values: Floats, items: slice) -> Floats:
-        """Return plausibilities of all labels, (item, sample, category), from those with the pseudo-label."""
+    def split(values: Floats, items: slice) -> Floats:
         out = np.zeros((*values.shape[:2], values.shape[2] - 1))
-        for theta, own, i in zip(values, out, range(*items.indices(len(self.named)))):
-            named = self.named[i]
-            # A stream for each item: its split must not depend on which block of items is read.
-            rng, places = block_generator(self.root, i), (np.flatnonzero(named), np.flatnonzero(~named))
-            spread(theta[:, np.append(named, True)], *places, self.shape, rng, own)
+        for theta, own, i in zip(values, out, range(*items.indices(len(every)))):
+            places = np.flatnonzero(every[i]), np.flatnonzero(~every[i])
+            spread(theta[:, np.append(every[i], True)], *places, shape, block_generator(root, i), own)
         return out
+
+    return split
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -16,7 +16,7 @@ from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.inference.blocks import DrawBlock, by_chain
 from bayesagree.inference.group_scores import require_one_truth
 from bayesagree.inference.multisets import words
-from bayesagree.inference.pseudo_label import PseudoLabel
+from bayesagree.inference.pseudo_label import split_of
 from bayesagree.inference.streams import item_blocks, map_blocks
 
 # A posterior, or a point estimate of the plausibilities with dims (item, category).
@@ -93,12 +93,12 @@ def truth_draws(
             f"plausibilities are needed, but this result keeps {', '.join(kept)}; draw the posterior of labels or "
             "rankings without top_labels="
         )
-    pseudo, labels = PseudoLabel.of(tree), plausibility_draws(tree, slice(0))["category"].values
+    split, labels = split_of(tree), plausibility_draws(tree, slice(0))["category"].values
     if depth > labels.size:
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")
 
     def block(items: slice, drawn: NDArray[Any]) -> DrawBlock:
-        values = drawn.astype(np.float64, copy=False) if pseudo is None else pseudo.split(drawn, items)
+        values = drawn.astype(np.float64, copy=False) if split is None else split(drawn, items)
         if np.isnan(values).any():
             raise InputError(
                 f"plausibilities of items {items.start} to {items.stop - 1} are NaN; drop those items"
@@ -168,12 +168,12 @@ def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.Data
     """
     require_one_truth(tree)
     values = tree["posterior"]["plausibility"].transpose("chain", "draw", "item", "category").isel(item=items)
-    if (pseudo := PseudoLabel.of(tree)) is None:
+    if (split := split_of(tree)) is None:
         return values
     chains, draws, *rest = values.shape
     known = values.compute(scheduler="synchronous").values.reshape(chains * draws, *rest)
-    split = pseudo.split(known.swapaxes(0, 1), items)
-    return values.isel(category=slice(-1)).copy(data=by_chain(split, chains))
+    whole = split(known.swapaxes(0, 1), items)
+    return values.isel(category=slice(-1)).copy(data=by_chain(whole, chains))
 
 
 def names_of(tree: xr.DataTree, dim: str) -> NDArray[Any]:
@@ -221,7 +221,7 @@ def of_items(truth: Truth, items: Any) -> Truth:
         unknown = [item for item, at in zip(items, place) if at < 0]
         raise InputError(f"the truth has no items {shorten(unknown)}; name the items as the truth does")
     # Which splits items by their places.
-    if isinstance(truth, xr.DataTree) and PseudoLabel.of(truth) is not None:
+    if isinstance(truth, xr.DataTree) and split_of(truth) is not None:
         whole = plausibility_draws(truth).to_dataset(name="plausibility")
         truth = xr.DataTree.from_dict({"posterior": whole})
     return truth.isel(item=place)

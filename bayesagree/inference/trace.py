@@ -11,7 +11,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python
 from bayesagree.inference.blocks import Stream
 from bayesagree.inference.convergence import worst_of_items
-from bayesagree.inference.group_scores import group_truths, is_grouped
+from bayesagree.inference.group_scores import is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.top_labels import names_of, number_draws, of_items, truth_draws
 
@@ -56,15 +56,14 @@ class Trace(Posterior):
             labels = names_of(self.tree, "category")
             if not np.array_equal(labels[: annotations.categories.size], annotations.categories):
                 raise InputError("the labels of the trace are not those of the annotations, in their order")
-        self._require_distributions()
+        if "plausibility" in self.tree["posterior"].data_vars:
+            self._require_distributions()
         if np.array_equal(known, annotations.items):
             return self
         return replace(self, tree=of_items(self.tree, annotations.items))
 
     def _require_distributions(self) -> None:
         """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
-        if "plausibility" not in self.tree["posterior"].data_vars:
-            return
         shown = self.tree["posterior"]["plausibility"].isel(draw=[0, -1])
         total = shown.sum("category").where(shown.min("category") >= 0)
         wrong = ~(abs(total - 1) < 1e-3).all([dim for dim in total.dims if dim != "item"])
@@ -92,7 +91,8 @@ class Trace(Posterior):
         known: Any = tree["constant_data"] if "constant_data" in tree.children else {}
         each = [replace(self, tree=tree.isel(group=g)) for g in range(tree["posterior"].sizes["group"])]
         n_votes = known["n_votes"].values if "n_votes" in known else None
-        return group_truths(found, each, np.asarray(tree["posterior"]["group"]), n_votes)
+        names = np.asarray(tree["posterior"]["group"])
+        return replace(found, posteriors=each, axis="group", names=names, n_votes=n_votes)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Return the trace, its items in the order of the annotations."""

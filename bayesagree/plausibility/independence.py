@@ -34,7 +34,6 @@ from bayesagree._types import Floats
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.group_scores import beside_annotations_only
 from bayesagree.inference.posterior import Groups, ItemPosterior, Posterior, Request, Truths
 from bayesagree.plausibility.informed.covariates import Excluded, aligned, excluded_names, is_probability
 
@@ -196,7 +195,7 @@ class Guarded(ItemPosterior):
             doubted["unsure"] = found.models[found.unsure].astype(str).tolist()
             posteriors.append(replace(informed, exclude=[*doubted["left_out"], *doubted["unsure"]]))
         settings = {name: models for name, models in doubted.items() if models}
-        return Truths(annotations, given, posteriors, request, beside_annotations_only, {}, settings)
+        return Truths(annotations, given, posteriors, request, None, (), settings)
 
 
 class _Hits(NamedTuple):

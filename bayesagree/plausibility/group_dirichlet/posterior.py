@@ -30,7 +30,6 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics
-from bayesagree.inference.group_scores import group_truths
 from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Kinds, Request, Truths
 from bayesagree.inference.streams import Seed, item_blocks
 from bayesagree.io.doors import as_annotations
@@ -91,7 +90,8 @@ class GroupDirichlet(ItemPosterior):
         apart = Labels.from_counts(found.votes[group, item], labels=annotations.categories.tolist())
         warn_of_dependent(apart, given.predictions.take(item, apart.items))
         each = [replace(self, states=found, group=g) for g in range(found.names.size)]
-        return group_truths(given, each, found.names, found.votes.sum(axis=2))
+        votes = found.votes.sum(axis=2)
+        return replace(given, posteriors=each, axis="group", names=found.names, n_votes=votes)
 
     def variables(self, annotations: Labels, request: Request) -> Kinds:
         """Return the plausibilities or best labels of each group."""

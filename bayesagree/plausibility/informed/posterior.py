@@ -27,9 +27,8 @@ import xarray as xr
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, shorten, warn
-from bayesagree.inference.group_scores import beside_annotations_only
-from bayesagree.inference.posterior import Posterior, Request, Scores, Truths
+from bayesagree.errors import InputError
+from bayesagree.inference.posterior import Posterior, Request, Truths
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.dirichlet.posterior import Dirichlet
@@ -49,8 +48,12 @@ if TYPE_CHECKING:
 AGAINST_GOLD = "score against gold (known on items with gold, estimated on the others)"
 # Votes an item that leave the shares of classes open: with three, constant predictions are off by .027 on DICES.
 FEW = 4
-# First letters of the metrics that weigh classes by their shares.
-BY_CLASS = ("recall", "precision", "f1", "balanced_accuracy", "cohen_kappa", "matthews")
+# Metrics that weigh classes by their shares, and what is wrong with them then.
+UNSETTLED = (
+    ("recall", "precision", "f1", "balanced_accuracy", "cohen_kappa", "matthews"),
+    f"depends on the share of items of each class, which {FEW} votes an item or fewer do not settle: it may be off by "
+    ".03 where accuracy is right; ask for more votes, or for accuracy",
+)
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,12 @@ class InformedDirichlet(Guarded):
             found = super().truths(annotations, predictions, request)
             n_votes = np.bincount(annotations.item_index, annotations.count)
             few = n_votes.any() and np.median(n_votes[n_votes > 0]) <= FEW
-            return replace(found, join=_of_few_votes) if few else found
+            return replace(found, unsettled=UNSETTLED) if few else found
         if self.exclude is not None:
             raise InputError("with gold= the worth of every model is learnt from gold; leave exclude= out")
         labels, given = aligned(annotations, predictions)
         both = [replace(self, predictions=given), Dirichlet()]
-        return Truths(labels, given, both, request, beside_annotations_only, {}, {})
+        return Truths(labels, given, both, request, None, (), {})
 
     def problem(self, annotations: Labels) -> LabelFrame:
         """Return votes, predictions and gold on the items of the predictions."""
@@ -112,16 +115,6 @@ class InformedDirichlet(Guarded):
     def model(self, annotations: Labels) -> "pm.Model":
         """Build the same posterior in PyMC."""
         return model_of(self.problem(annotations))
-
-
-def _of_few_votes(groups: Scores) -> Scores:
-    """Return the groups of an evaluation; warn of scores by class."""
-    if by_class := [name for name in groups["posterior"] if str(name).startswith(BY_CLASS)]:
-        warn(
-            f"{shorten(by_class)} depends on the share of items of each class, which {FEW} votes an item or fewer "
-            "do not settle: it may be off by .03 where accuracy is right; ask for more votes, or for accuracy"
-        )
-    return beside_annotations_only(groups)
 
 
 def informed_dirichlet(

@@ -54,7 +54,7 @@ SHAPES = [
 def best_drawn(alpha, rng, n, depth):
     """Draw the best labels of one item with these shapes, (sample, rank)."""
     drawer = Dirichlet().drawer(alpha[None], Request(n, 1, top_labels=depth))
-    return drawer(slice(0, 1), rng).values["top_label"][0].astype(int)
+    return drawer(slice(0, 1), rng).top_label[0].astype(int)
 
 
 @pytest.mark.parametrize(("shape", "rest", "n_labels"), SHAPES)
