@@ -159,10 +159,8 @@ class Groups:
         )
         if small.sum() < 2:
             return self
-        kept = np.flatnonzero(~small)
-        new = np.full(self.names.size + 1, -1, np.int32)
-        new[kept], new[np.flatnonzero(small)] = np.arange(kept.size), kept.size
-        names = np.append(self.names[kept], f"fewer than {least} each")
+        new = np.append(np.where(small, (~small).sum(), np.cumsum(~small) - 1), -1).astype(np.int32)
+        names = np.append(self.names[~small], f"fewer than {least} each")
         return type(self)(self.annotators, names, new[self.index], self.by)
 
 

@@ -60,7 +60,7 @@ class Predictions(Categorical, Displayed):
 
     def overview(self) -> dict[str, Any]:
         """Sizes and names by what they are."""
-        found: dict[str, Any] = {"models": shorten(self.models if self.runs is None else self.runs.models)}
+        found: dict[str, Any] = {"models": shorten(self.model_names)}
         found |= ({} if self.runs is None else {"runs": self.models.size}) | {"items": self.items.size}
         if self.numbers is not None:
             return found | {"predicted": "numbers", "values per item": self.numbers.shape[2]}

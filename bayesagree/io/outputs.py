@@ -16,9 +16,6 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
 
-# Endings of tables that can be written.
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
-
 
 def write_table(result: Any, path: str | Path, *, group: str = "posterior", ci_prob: float = 0.95) -> None:
     r"""Write a table or a result as CSV, TSV, Parquet or JSON Lines; whole or not at all.
@@ -95,8 +92,8 @@ def _without_formulas(table: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 def require_table(path: Path) -> None:
     """Refuse a path that no table can be written to, before anything is computed."""
-    if path.suffix not in TABLES:
-        raise InputError(f"{str(path)!r}: tables are written as {', '.join(TABLES)}, not {path.suffix!r}")
+    if path.suffix not in _WRITERS:
+        raise InputError(f"{str(path)!r}: tables are written as {', '.join(_WRITERS)}, not {path.suffix!r}")
     if path.suffix == ".parquet":
         require_arrow(path)
 

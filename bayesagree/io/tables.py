@@ -56,10 +56,10 @@ def read_table(path: str | Path) -> pd.DataFrame:
     [False, True]
     """
     path = Path(path)
-    read = _READERS.get(Path(path.name.removesuffix(".gz")).suffix)
+    read = READERS.get(Path(path.name.removesuffix(".gz")).suffix)
     if read is None:
         raise InputError(
-            f"{str(path)!r}: unknown kind of file; known are {', '.join(_READERS)}, each also with .gz; save a "
+            f"{str(path)!r}: unknown kind of file; known are {', '.join(READERS)}, each also with .gz; save a "
             "spreadsheet as CSV"
         )
     with guarded(path):
@@ -201,7 +201,7 @@ def _objects(path: Path) -> pd.DataFrame:
     return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
 
 
-_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".csv": lambda path: _delimited(path, None),
     ".tsv": lambda path: _delimited(path, "\t"),
     ".parquet": _parquet,

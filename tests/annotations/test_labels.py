@@ -162,6 +162,7 @@ GRADED = Labels.from_matrix([["mild", "severe"], ["critical", None], ["severe", 
 def test_an_order_is_stated_or_that_of_numbers():
     assert GRADED.ordered and GRADED.has_order and GRADED.level == "ordinal"
     assert "ordered categories 'mild', 'severe', 'critical'" in repr(GRADED)
+    assert "<th>ordered categories</th>" in GRADED._repr_html_()
     numbers = Labels.from_long(frame(label=[2, 1, 5]))
     assert (numbers.ordered, numbers.has_order, numbers.level) == (None, True, "nominal")
     assert not Labels.from_long(frame(label=[2, 1, 5]), ordered=False).has_order

@@ -161,6 +161,11 @@ def test_numbered_columns_are_the_places_of_a_ranking():
     assert found.annotators.tolist() == ["a", "b"]
 
 
+def test_rows_of_labels_without_a_model_are_of_one():
+    one = ba.read_predictions(pd.DataFrame({"item": ["p", "q"], "label": ["x", "y"]}))
+    assert (one.models.tolist(), one.label_index.tolist()) == (["model"], [[0, 1]])
+
+
 def test_one_probability_of_each_model_in_a_column_with_gaps():
     """The way two classifiers are kept; an item that no model predicts is skipped with those that one lacks."""
     votes = ba.Labels.from_counts(np.ones((5, 2), int), labels=["no", "yes"])

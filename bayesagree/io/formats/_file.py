@@ -14,9 +14,8 @@ from bayesagree.annotations._words import named_columns
 from bayesagree.errors import InputError, opening, require_file
 from bayesagree.io._json import read_json, read_rows, require_size
 from bayesagree.io.formats._guess import Columns
-from bayesagree.io.tables import arrow_frame, read_table
+from bayesagree.io.tables import READERS, arrow_frame, read_table
 
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".xlsx")
 LINES = (".jsonl", ".ndjson")
 
 # Keys below which a server's answer holds its list of objects.
@@ -55,7 +54,7 @@ class File:
         if self._given is not None or self.path is None:
             return self._given
         if self.suffix != ".json":
-            return read_table(self.path) if self.suffix in TABLES else None
+            return read_table(self.path) if self.suffix in READERS else None
         rows = self.json
         if isinstance(rows, dict) and rows and all(isinstance(labels, dict) for labels in rows.values()):
             given = [(model, *one) for model, labels in rows.items() for one in labels.items()]
