@@ -305,9 +305,9 @@ def page(kept, power, given, seconds):
     yield f"| all | {sum(n for _, n in pairs)} | {sum(x for x, _ in pairs) / sum(n for _, n in pairs):.3f} |"
     yield f"\nChecks that gave one: {', '.join(kept['which']) or 'none'}.\n\n## One defect\n"
     yield f"How often the check speaks, of {given.repeats} (Monte-Carlo error at most {0.5 / given.repeats**0.5:.2f})."
-    yield "Each annotator gives 83 and 250 answers. A group of six whom a model serves badly (served_badly), a model that"
-    yield "copies majorities (knows_votes) and one who tires (drifts) are missed most often; more items show them, and lower"
-    yield "thresholds would raise false alarms. Two equal models can differ on 600 items by chance (unseparated).\n"
+    yield "Each annotator gives 83 and 250 answers. A group of six whom a model serves badly (served_badly), a model"
+    yield "that copies majorities (knows_votes) and one who tires (drifts) are missed most often; more items show"
+    yield "them, and lower thresholds would raise false alarms. Two equal models can differ by chance (unseparated).\n"
     yield "| check | 200 items | 600 items |\n| --- | ---: | ---: |"
     for name in DEFECTS:
         yield f"| {name} | {power[name, 200]:.2f} | {power[name, 600]:.2f} |"
