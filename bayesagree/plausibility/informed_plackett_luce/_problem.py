@@ -18,6 +18,7 @@ from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, climb, posterior
 from bayesagree.inference.streams import block_generators, item_blocks, map_blocks
 from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.family import rising_alike
 from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
@@ -47,7 +48,7 @@ class Said(NamedTuple):
     sure: NDArray[Any]
 
     @classmethod
-    def of(cls, covariates: Covariates, count: Floats) -> Self:
+    def of(cls, covariates: Covariates, count: Integers) -> Self:
         """Order the labels of each item by a regression of readers' first choices (item, label) on all models."""
         n_labels, log = count.shape[1], np.moveaxis(covariates.dense[:, ::2], 1, 2)
         place = (-log).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
@@ -71,17 +72,17 @@ class Said(NamedTuple):
         return alike, number, of_item.ravel()
 
 
-def first_choices(rankings: Rankings) -> Floats:
+def first_choices(rankings: Rankings) -> Integers:
     """Count which label readers put first, shape (item, category); rankings whose first place is shared say nothing."""
     ranking, first = rankings.ranking_index(), rankings.block == 0
     first &= np.bincount(ranking, first)[ranking] == 1
     item = rankings.item_index[ranking[first]]
-    table = np.zeros((rankings.items.size, rankings.categories.size))
+    table = np.zeros((rankings.items.size, rankings.categories.size), np.int64)
     np.add.at(table, (item, rankings.label_index[first]), 1)
     return table
 
 
-def _logit(x: Floats, count: Floats) -> Floats:
+def _logit(x: Floats, count: Integers) -> Floats:
     """Return the slopes of a conditional logit of counts (item, label) on columns (item, label, column)."""
 
     def values(slope: Floats) -> Floats:
@@ -96,22 +97,10 @@ def _logit(x: Floats, count: Floats) -> Floats:
 def common_shape(rankings: Rankings) -> float:
     """Return the shape of a symmetric Dirichlet under which readers' first choices are most probable, near 1 / K."""
     count, n_labels = first_choices(rankings), rankings.categories.size
-    grid = np.exp(np.linspace(np.log(0.02), np.log(50), 120)) / n_labels
-    ln, total = sp.special.gammaln, count.sum(axis=1)
+    grid = np.exp(np.linspace(np.log(0.02), np.log(50), 120))
     size, times = np.unique(count, return_counts=True)
-    log_p = [
-        (ln(a * n_labels) - ln(a * n_labels + total)).sum() + times @ (ln(a + size) - ln(a))
-        - (np.log(a * n_labels) / 1.5) ** 2 / 2
-        for a in grid
-    ]  # fmt: skip
-    return float(grid[np.argmax(log_p)])
-
-
-def layout_of(n_labels: int, n_models: int) -> Parameters:
-    """Return the parameters, in the order of `NAMES`; many models that agree are rarely wrong."""
-    best = np.log(n_labels) + np.append(2.0 + 0.6 * min(n_models - 1, 4), -0.5 - np.arange(1, DEPTH) / 2)
-    mean = np.concatenate([-1 - np.arange(DEPTH) / 2, best, [0.3, 1.5, 0.3, 0.5]])
-    return Parameters(np.array(NAMES), mean, np.array([1.5] * DEPTH + [2.0] * DEPTH + [0.7, 1.5, 0.7, 1.0]))
+    log_p = times @ rising_alike(grid / n_labels, size) - rising_alike(grid, count.sum(axis=1)).sum(axis=0)
+    return float(grid[np.argmax(log_p - np.square(np.log(grid) / 1.5) / 2)] / n_labels)
 
 
 class Tilt(NamedTuple):
@@ -163,21 +152,16 @@ class Tilt(NamedTuple):
 class InformedRankings(Frame):
     """Rankings and what models say of their items; draws of the posterior of rankings alone are weighted.
 
-    `given_shape` is the shape of the prior without predictions, None where it is learnt; `tune` of the sampler.
+    `shape` is that of all labels in the prior without predictions; `tune` of the sampler.
     """
 
-    given_shape: float | None = None
+    shape: float = 1.0
     tune: int = 200
 
     @cached_property
     def said(self) -> Said:
         """What the models say of items."""
         return Said.of(self.covariates, first_choices(self.annotations))
-
-    @cached_property
-    def shape(self) -> float:
-        """The shape that all labels share without predictions."""
-        return common_shape(self.annotations) if self.given_shape is None else self.given_shape
 
     @cached_property
     def alone(self) -> Problem:
@@ -188,8 +172,12 @@ class InformedRankings(Frame):
 
     @cached_property
     def layout(self) -> Parameters:
-        """Names and priors of the parameters."""
-        return layout_of(self.alone.n_labels, self.covariates.hit.shape[1])
+        """Names and priors of the parameters, in the order of `NAMES`."""
+        n_labels, n_models = self.alone.n_labels, self.covariates.hit.shape[1]
+        # Many models that agree are rarely wrong.
+        best = np.log(n_labels) + np.append(2.0 + 0.6 * min(n_models - 1, 4), -0.5 - np.arange(1, DEPTH) / 2)
+        mean = np.concatenate([-1 - np.arange(DEPTH) / 2, best, [0.3, 1.5, 0.3, 0.5]])
+        return Parameters(np.array(NAMES), mean, np.array([1.5] * DEPTH + [2.0] * DEPTH + [0.7, 1.5, 0.7, 1.0]))
 
     def features(self, items: slice, theta: Floats, best: NDArray[np.integer]) -> Floats:
         """Return logs of the shares of likely labels, and which of them is the best label, (item, sample, feature).

@@ -32,7 +32,7 @@ from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_plackett_luce._problem import InformedRankings
+from bayesagree.plausibility.informed_plackett_luce._problem import InformedRankings, common_shape
 from bayesagree.plausibility.informed_plackett_luce.model import informed_model
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
 
@@ -63,7 +63,8 @@ class InformedPlackettLuce(Guarded):
             raise InputError(
                 "informed_plackett_luce takes all labels as on offer; these rankings have offered="
             )
-        return InformedRankings.of(annotations, self.given, self.exclude, self.shape, self.tune)
+        shape = common_shape(annotations) if self.shape is None else self.shape
+        return InformedRankings.of(annotations, self.given, self.exclude, shape, self.tune)
 
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model."""
