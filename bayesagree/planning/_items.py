@@ -54,8 +54,9 @@ def outlook_of(
     if predictions is not None:
         labels, predictions = cast(Any, without_missing(labels, predictions, missing))
     given, request = {} if prior is None else {"prior": prior}, Request(random_seed=random_seed)
-    auto = is_auto(plausibility)
-    chosen = default_posterior(labels, predictions, given) if auto else Choice(plausibility, "")
+    chosen = Choice(plausibility, "")
+    if is_auto(plausibility):
+        chosen = default_posterior(labels, predictions, given)
     posterior = specification_for(labels, chosen.name, given, ("plausibility", "prior"))
     models, predicted = np.empty(0), np.empty((0, labels.items.size), np.int32)
     if predictions is not None:
@@ -115,15 +116,8 @@ def _of_votes(shape: Floats, predicted: Codes) -> tuple[NDArray[Any], ...]:
         others = total[at] - shape[at, label]
         log_chance = sp.special.betaln(moved[:, label], others) - sp.special.betaln(shape[at, label], others)
         gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
-    rise = np.maximum(gain, 0.0) / votes
-    return (
-        _of_label(now, predicted),
-        after,
-        (shape / total[:, None]).T,
-        now.max(axis=1),
-        rise,
-        votes.astype(np.int64),
-    )
+    known = _of_label(now, predicted), after, (shape / total[:, None]).T, now.max(axis=1)
+    return *known, np.maximum(gain, 0.0) / votes, votes.astype(np.int64)
 
 
 def _of_label(top: Floats, label: Codes) -> Floats:

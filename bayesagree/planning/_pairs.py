@@ -19,16 +19,16 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
     """Find it of comparisons by the average annotator in a neutral order, from a result of `davidson`."""
     posterior, size = result["posterior"].to_dataset(), comparisons.models.size
     strength = posterior["strength"].values.reshape(-1, size)
-    tie: Any = posterior["average_tie"].values.ravel() if "average_tie" in posterior else np.array([-np.inf])
+    odds = np.exp(posterior["average_tie"].values.ravel()) if "average_tie" in posterior else np.zeros(1)
     scores = {"decision": np.eye(size)[strength.argmax(axis=1)], "metric": strength}
     # With deviations from their means, the variance between outcomes is the mean square of the means.
     apart, parts = [(score - score.mean(axis=0)).T for score in scores.values()], []
     for model in range(size - 1):
         distance = strength[:, model, None] - strength[:, model + 1 :]
-        chances = outcome_probabilities(distance, np.exp(tie)[:, None])
-        moved = [
-            [((s @ p) ** 2).sum(axis=0) / np.maximum(p.sum(axis=0), 1e-300) for p in chances] for s in apart
+        chances = [
+            (p, np.maximum(p.sum(axis=0), 1e-300)) for p in outcome_probabilities(distance, odds[:, None])
         ]
+        moved = [[((s @ p) ** 2).sum(axis=0) / total for p, total in chances] for s in apart]
         parts.append([*np.sum(moved, axis=1), (distance > 0).sum(axis=0)])
     *gains, ahead = np.hstack(parts) / len(strength)
     games = np.zeros((size, size), np.int64)
@@ -40,7 +40,7 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
     units["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
     units["comparisons"] = games[pair] + games[pair[::-1]]
     told = {goal: {"gain": gain} for goal, gain in zip(scores, gains)}
-    return Outlook(units, told, np.maximum(ahead, 1 - ahead), _lead(comparisons, strength, np.exp(tie)))
+    return Outlook(units, told, np.maximum(ahead, 1 - ahead), _lead(comparisons, strength, odds))
 
 
 def _lead(comparisons: Comparisons, strength: Any, odds: Any) -> Lead:

@@ -41,10 +41,6 @@ class LabelWorld(NamedTuple):
         labels = Labels.from_counts(votes, labels=self.truth["category"].values.tolist())
         return labels, self.predictions and self.predictions.take(rows, labels.items)
 
-    def true_scores(self, metric: str, predictions: Predictions) -> Floats:
-        """Return the score of each model, or of each run, against the plausibilities."""
-        return score(self.truth, predictions, metric).values.ravel()
-
     def run_variance(self, metric: str, rng: np.random.Generator) -> Floats:
         """Variance between runs of the score of one item, of each model: from runs dealt anew for each item."""
         p: Any = self.predictions
@@ -57,7 +53,7 @@ class LabelWorld(NamedTuple):
             order = np.argsort(model[:, None] + rng.random((model.size, p.items.size)), axis=0)
             dealt = {name: v[order, np.arange(p.items.size)] for name, v in outputs.items()}
             known = replace(p, runs=None, models=np.arange(model.size), **dealt)
-            found.append(ordered.variance(self.true_scores(metric, known)[:, None]))
+            found.append(ordered.variance(score(self.truth, known, metric).values.reshape(-1, 1)))
         return p.items.size * np.bincount(model) * np.mean(found, axis=0)
 
 
@@ -130,7 +126,7 @@ class Studies(NamedTuple):
             for r, (world, word) in enumerate(zip(possible, words)):
                 rng = np.random.default_rng(word)
                 if world.predictions is not None:
-                    truth[r] = world.true_scores(metric, world.predictions)
+                    truth[r] = score(world.truth, world.predictions, metric).values.ravel()
                     run_variance += world.run_variance(metric, rng) / replicates
                 for d, design in enumerate(designs):
                     study, models = world.study(*design, rng)
@@ -138,10 +134,8 @@ class Studies(NamedTuple):
                     if models is None:
                         ends = interval_of_counts(study, metric, ci_prob=CI_PROB, random_seed=word)
                     else:
-                        posterior = evaluate(study, models, metrics=[metric], random_seed=word, **how)[
-                            "posterior"
-                        ]
-                        drawn = posterior[Metric.of(metric).name].transpose("chain", "draw", "model")
+                        tree = evaluate(study, models, metrics=[metric], random_seed=word, **how)
+                        drawn = tree["posterior"][Metric.of(metric).name].transpose("chain", "draw", "model")
                         scores = drawn.values.reshape(-1, n_models)
                         covariance[d] += np.atleast_2d(np.cov(scores.T)) / replicates
                         # Of skewed scores, near 0 or 1, the shortest interval is narrower than four deviations.

@@ -166,8 +166,8 @@ def plan(
     root = seed_sequence(random_seed)
     studies = Studies.of(annotations, predictions, designs, replicates, root, metric, **how)
     coords = {"items": sizes, "annotators": votes}
-    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB}
-    attrs["choice"] = REASON if auto and not alone else ""
+    choice = REASON if auto and not alone else ""
+    attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB, "choice": choice}
     plans = []
     for number in several:
         shown = _shown(studies if number is None else studies.of_runs(number), sizes, votes, two, root)
