@@ -6,7 +6,7 @@
   at once.
 - `concordant_pairs`: pairs that scores put in the right order, which every area under a curve counts.
 - `_scorer`: all metrics of some models, and another annotator, on blocks of draws; sums over all blocks, by slice;
-  `_checks`: what metrics ask of predictions.
+  `item_weights`: slices and weights of items; `_checks`: what metrics ask of predictions.
 - `posterior_scores`: any metric against every draw of the truth.
 - `sklearn_scorer`: the same scores for `cross_val_score` and `GridSearchCV`.
 - `uncertainty_adjusted`: top-k accuracy, one value per draw; without Monte-Carlo error, on the items of a risk level,

@@ -119,9 +119,9 @@ class Metric:
     @property
     def attrs(self) -> dict[str, float]:
         """Direction of the scores, and their best value where it is neither end of the range."""
-        best = (
-            None if self.record.best is None else (self.number or 0) / 100 if self.number else self.record.best
-        )
+        best = self.record.best
+        if best is not None and self.number is not None:
+            best = self.number / 100
         return {"higher_is_better": int(self.record.higher_is_better)} | (
             {} if best is None else {"best": best}
         )
