@@ -7,5 +7,5 @@
 - `ordered`: the form for labels that stand in an order, with few parameters.
 - `prior`: names, order and priors of the parameters.
 - `gold`: the true label of items, learnt from items whose label is known.
-- `model`: the same posterior in PyMC.
+- `model`: the same posterior in PyMC, in the `frame` of all informed models.
 """
