@@ -69,7 +69,8 @@ class OrderedSampler(Sampler):
     def __init__(
         self, crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, held: NDArray[np.bool_] | None = None
     ) -> None:
-        self.crowd, self.constant, self.turn = crowd, constant_annotators(crowd), 0
+        self.crowd, self.turn = crowd, 0
+        self.constant = constant_annotators(crowd)
         n, size = crowd.n_labels, crowd.n_annotators + 1
         kept, (item, label) = self.constant[crowd.annotator] < 0, np.nonzero(crowd.gold)
         self.label, who = (
@@ -97,7 +98,8 @@ class OrderedSampler(Sampler):
     def log_chance(self, u: Floats, people: Floats, tau: Floats, rows: slice = slice(None)) -> Floats:
         """Return the log probability of annotations, (chain, annotation)."""
         alpha, beta, log_s = np.moveaxis(people[:, self.owner["people"][rows]], 2, 0)
-        at, s, edge = alpha + beta * u[:, self.owner["u"][rows], 0], np.exp(log_s), with_ends(tau[:, 0])
+        at = alpha + beta * u[:, self.owner["u"][rows], 0]
+        s, edge = np.exp(log_s), with_ends(tau[:, 0])
         low, high = ((edge[:, self.label[rows] + k] - at) * s for k in (0, 1))
         tail = np.where(low > 0, -1.0, 1.0)  # differences in the lower tail keep their digits
         chance = np.abs(sp.special.ndtr(tail * high) - sp.special.ndtr(tail * low))
@@ -108,7 +110,8 @@ class OrderedSampler(Sampler):
         if of != "people":
             value = -0.5 * np.square(at / (THRESHOLD_SD if of == "tau" else 1.0)).sum(axis=2)
             return np.where((np.diff(at, axis=2) > 0).all(axis=2), value, -np.inf)
-        (a, b), (alpha, beta, log_s), mu = self.spread, np.moveaxis(at, 2, 0), at[:, -1:, 1]
+        (a, b), mu = self.spread, at[:, -1:, 1]
+        alpha, beta, log_s = np.moveaxis(at, 2, 0)
         value = STRETCH * (2 * log_s - np.exp(2 * log_s)) - 0.5 * (alpha**2 / a + (beta - mu) ** 2 / b)
         value[:, -1:] = np.where(mu > 0, -0.5 * (mu - MU) ** 2, -np.inf)
         return value
@@ -132,7 +135,8 @@ class OrderedSampler(Sampler):
         gain = np.bincount(code.ravel(), (found - self.said).ravel(), length.size).reshape(length.shape)
         gain += self.log_prior(of, to) - self.log_prior(of, now)
         taken = -rng.standard_exponential(gain.shape) < gain
-        now[taken], self.said = to[taken], np.where(taken[:, owner], found, self.said)
+        now[taken] = to[taken]
+        self.said = np.where(taken[:, owner], found, self.said)
         length *= np.exp((taken - TAKEN) / (SLOWLY + self.turn) ** 0.6)
 
     def draw_population(self, rng: Rng) -> None:

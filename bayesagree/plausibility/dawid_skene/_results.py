@@ -108,7 +108,8 @@ class Part(NamedTuple):
         """
         apart = rng.spawn(1)[0]  # what is kept does not change the draws
         items = monitored_items(sampler.crowd.n_items)
-        best, kept, expected = sampler.crowd.shares[items].argmax(axis=1), {}, np.zeros(1)
+        best = sampler.crowd.shares[items].argmax(axis=1)
+        kept, expected = {}, np.zeros(1)
         for place in range(at.size):
             drawn = sampler.draw(rng, thin)
             matrices = {"confusion": sampler.confusion(apart).astype(np.float32)} if confusion else {}
@@ -139,7 +140,8 @@ def chains_tree(
     """
     every, number = list(parts.values()), [part.at.size for part in parts.values()]
     names = [name for name in every[0].draws if all(name in part.draws for part in every)]
-    share, order = np.array(number) / sum(number), np.argsort(np.concatenate([part.at for part in every]))
+    share = np.array(number) / sum(number)
+    order = np.argsort(np.concatenate([part.at for part in every]))
     # Of a mixture: r-hat of the mean variance ratio, and effective draws of the mean.
     r_hat, ess = map(np.stack, zip(*(part.convergence(names) for part in every)))
     pooled = {"r_hat": np.sqrt(share @ r_hat**2), "ess": 1 / (share**2 @ (1 / ess))}

@@ -158,8 +158,10 @@ def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
     Whole annotators are held out. Of few annotators labels are: without one of two good annotators no model knows whom
     to believe. Those of one annotator for one item, who may repeat himself, stay together.
     """
-    many, by_item = np.unique(crowd.annotator).size >= MANY_ANNOTATORS, crowd.item * crowd.n_annotators
-    held, which = np.unique(crowd.annotator + (0 if many else by_item), return_inverse=True)
+    unit = crowd.annotator
+    if np.unique(unit).size < MANY_ANNOTATORS:
+        unit = unit + crowd.item * crowd.n_annotators
+    held, which = np.unique(unit, return_inverse=True)
     return (rng.permutation(held.size) % FOLDS)[which]
 
 
