@@ -9,6 +9,7 @@ from bayesagree import Ratings, annotation_certainty, normal_inverse_gamma
 from bayesagree.errors import InputError
 from bayesagree.plausibility import NormalInverseGammaPrior
 from bayesagree.plausibility.certainty import label_certainty
+from bayesagree.plausibility.normal_inverse_gamma import levels
 
 ROOT = Path(__file__).parents[2]
 MODEL = json.loads((ROOT / "models" / "normal_inverse_gamma.json").read_text())
@@ -99,3 +100,15 @@ def test_levels_refuse_what_they_do_not_use():
     few = Ratings.from_matrix([[1.0, 2.0]], scale=(0, 10))
     with pytest.raises(InputError, match="fewer than two have 5 ratings"):
         normal_inverse_gamma(few, annotator_effects="shift")
+
+
+def test_large_tables_are_sparse_and_give_the_same_draws(monkeypatch):
+    rating = np.random.default_rng(8).uniform(1, 5, (12, 3))
+    rating[:4, 0] = np.nan
+    drawn = []
+    for cells in (levels.DENSE, 0):
+        monkeypatch.setattr(levels, "DENSE", cells)
+        given = Ratings.from_matrix(rating, scale=(1, 5))
+        tree = normal_inverse_gamma(given, annotator_effects="shift", draws=20, chains=1, random_seed=1)
+        drawn.append(tree["posterior"]["mean"].values)
+    np.testing.assert_allclose(*drawn, rtol=1e-9)

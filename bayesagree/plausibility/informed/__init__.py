@@ -1,6 +1,7 @@
 """The informed Dirichlet posterior: what the truth of items looks like is learnt from votes and predictions together.
 
-- `posterior`: `informed_dirichlet`, the draws; `_problem`: votes and covariates, and what is learnt from them.
+- `posterior`: `informed_dirichlet`, the draws; `frame`: parameters that all items share, of labels and of rankings;
+  `_problem`: votes, and what is learnt from them.
 - `annotators`: whose votes are about the items.
 - `covariates`: what the predictions say of an item.
 - `family`: the three kinds of items, the likelihood of their votes and their draws.

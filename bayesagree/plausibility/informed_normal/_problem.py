@@ -30,13 +30,8 @@ class Alike(Levels):
         """Return the variance of ratings of an item, shape (sample,)."""
         return found.sd[:, 0] ** 2
 
-    def draw(self, request: Request) -> LevelDraws:
-        """Draw the parameters, once.
-
-        The sds come from a fine grid of their joint posterior, the coefficients are exact given them.
-        """
-        if self.drawn:
-            return self.drawn[0]
+    def sampled(self, request: Request) -> LevelDraws:
+        """Draw the parameters: sds from a fine grid of their joint posterior, coefficients exact given them."""
         rng, n = np.random.default_rng(stream_apart(request.random_seed, "parameters")), request.samples
         widest = np.array(SDS[:2])
         lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * widest[0]), 4 * widest[1]])
@@ -54,8 +49,7 @@ class Alike(Levels):
         _, root, centre = self._marginal(drawn)
         noise = np.linalg.solve(np.swapaxes(root, 1, 2), rng.standard_normal((n, root.shape[1], 1)))
         sd = np.column_stack([np.exp(drawn[:, 0]), drawn[:, 1]])
-        self.drawn.append(LevelDraws(sd, centre + noise[:, :, 0], np.zeros((n, 1)), sd[:, :1] ** 2))
-        return self.drawn[0]
+        return LevelDraws(sd, centre + noise[:, :, 0], np.zeros((n, 1)), sd[:, :1] ** 2)
 
     @cached_property
     def _sums(self) -> tuple[Floats, Floats, Any, float]:

@@ -165,16 +165,20 @@ class Levels:
         return LevelDraws(*map(np.stack, zip(*found[TUNE:])))
 
     def draw(self, request: Request) -> LevelDraws:
-        """Draw the parameters, once: at most `KEPT` of each chain."""
+        """Draw the parameters, once."""
         if not self.drawn:
-            streams = block_generators(stream_apart(request.random_seed, "parameters"), request.chains)
-            chains = [self.chain(min(request.draws, KEPT), rng) for rng in streams]
-            found = LevelDraws(*map(np.concatenate, zip(*chains)))
-            average = found.shift[:, :-1].mean(axis=1, keepdims=True)
-            found.coefficient[:, :1] += average
-            found.shift[:] -= average
-            self.drawn.append(found)
+            self.drawn.append(self.sampled(request))
         return self.drawn[0]
+
+    def sampled(self, request: Request) -> LevelDraws:
+        """Draw the parameters by chains: at most `KEPT` of each."""
+        streams = block_generators(stream_apart(request.random_seed, "parameters"), request.chains)
+        chains = [self.chain(min(request.draws, KEPT), rng) for rng in streams]
+        found = LevelDraws(*map(np.concatenate, zip(*chains)))
+        average = found.shift[:, :-1].mean(axis=1, keepdims=True)
+        found.coefficient[:, :1] += average
+        found.shift[:] -= average
+        return found
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws the means of a block of items given draws of the parameters."""
