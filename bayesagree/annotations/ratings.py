@@ -199,6 +199,6 @@ def checked_scale(scale: tuple[float, float], step: float | None) -> tuple[float
         raise InputError(f"scale {scale!r} is not (lowest, highest), two numbers with lowest < highest")
     if step is not None:
         n = (high - low) / step if isinstance(step, int | float | np.number) and step > 0 else np.nan
-        if not np.isfinite(n) or abs(n - round(n)) > 1e-6:
+        if not abs(n - np.round(n)) <= 1e-6:  # also where it is no number
             raise InputError(f"step {step!r} does not divide the scale ({low:g}, {high:g}) into whole levels")
     return low, high

@@ -57,7 +57,7 @@ def _layout(has: str, table: Any, columns: Columns, wanted: Wanted) -> str:
     names = set(table.columns)
     if columns.annotator in names and not names & set(columns[2:]) and _places(table):
         return "places"
-    one_a_row = columns.annotator in names and _as_list(_first(table[columns.annotator]), strict=False) is None
+    one_a_row = columns.annotator in names and not _holds_lists(table[columns.annotator])
     if not one_a_row and _list_column(table, columns) is not None:
         return "lists"
     if names & set(columns[1:]) or len((cells := _cells(table, columns)).columns) < 2:
@@ -211,15 +211,15 @@ def _items(table: Any, columns: Columns) -> Any:
 
 def _list_column(table: Any, columns: Columns) -> str | None:
     """Name of the column of lists: by its name, else the only one there is."""
-    lists = [name for name in table.columns if _as_list(_first(table[name]), strict=False) is not None]
+    lists = [name for name in table.columns if _holds_lists(table[name])]
     named = [name for name in lists if name.lower() in LABEL_LISTS | {columns.label, columns.rating}]
     others = [name for name in lists if name.lower() not in ANNOTATOR_LISTS]
     return named[0] if named else others[0] if len(others) == 1 else None
 
 
-def _first(cells: Any) -> Any:
-    known = cells.dropna()
-    return known.iloc[0] if len(known) else None
+def _holds_lists(cells: Any) -> bool:
+    """Return whether the first cell that is not missing is a list."""
+    return any(_as_list(cell, strict=False) is not None for cell in cells.dropna()[:1])
 
 
 def _as_list(cell: Any, *, strict: bool = True) -> Any:
