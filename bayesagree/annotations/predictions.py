@@ -285,6 +285,12 @@ class Predictions(Categorical, Displayed):
         item_order = outputs.positions(items, self.items, "the predictions", "item")
         if self.numbers is not None:
             return self.take(item_order, items)
+        known, own = {str(label): label for label in labels.tolist()}, self.categories.tolist()
+        if (
+            not {*known.values()} & {*own} and {*map(str, own)} <= known.keys()
+        ):  # 0 in one file is "0" in the other
+            named = names_array([known[str(label)] for label in own], "label")
+            return replace(self, categories=named).aligned(items, labels)
         if self.scores is not None:
             label_order = outputs.positions(labels, self.categories, "the predictions", "label")
             scores = self.scores[:, item_order][:, :, label_order]

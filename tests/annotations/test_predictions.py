@@ -158,3 +158,14 @@ def test_columns_between_0_and_1_are_levels_of_quantiles(last, quantiles):
     found = Predictions.from_numbers({"A": table})
     expected = [0.25, 0.5, 0.9] if quantiles else [1 / 6, 0.5, 5 / 6]
     np.testing.assert_allclose(np.ravel(found.levels), expected)
+
+
+def test_numbers_in_one_file_are_text_in_the_other():
+    """A column of 0, 1 and "unsure" is text, though no answer is a label; the predictions of 0 and 1 are numbers."""
+    hard = Predictions.from_labels({"A": [0, 1, 1]})
+    found = hard.aligned(hard.items, np.array(["1", "0"], object))
+    assert found.categories[found.hard_labels()[0]].tolist() == ["0", "1", "1"]
+    scores = Predictions.from_scores({"A": [[0.9, 0.1], [0.2, 0.8]]}, labels=[0, 1])
+    assert scores.aligned(scores.items, np.array(["1", "0"], object)).scores[0].tolist() == [[0.1, 0.9], [0.8, 0.2]]
+    with pytest.raises(InputError, match="2"):
+        Predictions.from_labels({"A": [0, 2]}).aligned(np.arange(2), np.array(["1", "0"], object))
