@@ -145,6 +145,7 @@ def informed_plackett_luce(
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> theta = rng.dirichlet(np.full(5, 0.3), 60)
     >>> order = (rng.standard_exponential((60, 3, 5)) / theta[:, None]).argsort(axis=2)[:, :, :2]
