@@ -15,7 +15,7 @@ from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import pareto_k, warn_of_weights
 from bayesagree.inference.posterior import Drawer, Groups, Request
-from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, climb, posterior
+from bayesagree.inference.slices import Likelihoods, Prior, climb, posterior
 from bayesagree.inference.streams import block_generators, item_blocks, map_blocks
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import rising_alike
@@ -217,7 +217,8 @@ class InformedRankings(Frame):
         """Draw the parameters from a t distribution around their mode, fitted anew to its draws' weights."""
         (values, number), prior = self.likelihood(rng), self.layout.prior
         density, size = posterior(lambda theta: number @ values(theta), prior), prior.mean.size
-        centre, root = climb(values, prior, number, ENOUGH_TO_BEGIN)
+        centre, root = climb(values, prior, number)
+        root = np.linalg.cholesky(root @ root.T + np.diag(0.1 * prior.sd**2))
         theta = log_weight = np.empty(0)
         for n in [PROPOSED // 2] * ROUNDS + [PROPOSED]:
             step = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(FREEDOM, (n, 1)) / FREEDOM)
