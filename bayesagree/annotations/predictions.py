@@ -215,6 +215,7 @@ class Predictions(Categorical, Displayed):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> table = pd.DataFrame({"model": list("AAB"), "item": [1, 2, 1], "label": ["x", "y", "y"]})
         >>> Predictions.from_long(table).label_index.tolist()
         [[0, 1], [1, -1]]
