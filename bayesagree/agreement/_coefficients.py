@@ -27,7 +27,8 @@ WEIGHTED = {*KAPPAS, "gwet_ac2", "brennan_prediger"}
 OF_ORDER = {"alpha_ordinal", "alpha_interval", "alpha_ratio", "icc_one_way"}
 NO_ORDER = "the labels have no order; ordered=True with labels=[...] states one"
 COMPONENTS = "by components of variance: in agreement_table, of ratings, without cluster="
-SHORTEST, EQUAL_TAILS = "dirichlet process hdi", "dirichlet process eti"
+SHORTEST = "dirichlet process hdi"
+EQUAL_TAILS = "dirichlet process eti"
 # Replicates of the weights: the ends of a 95 % HDI are then good to a few hundredths of its width.
 REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
@@ -97,7 +98,8 @@ def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:
     """Return estimate, interval and note of a coefficient or a difference; of fewer than `FEWEST` items no interval."""
     each = ("",) if len(sides) == 1 else ("first: ", "second: ")
     lacking = next((side + found.note for side, found in zip(each, sides) if found.note), "")
-    estimate, note = np.nan, lacking or sides[0].remark or sides[-1].remark
+    estimate = np.nan
+    note = lacking or sides[0].remark or sides[-1].remark
     if not lacking:
         estimate = sides[0].estimate() - sum(found.estimate() for found in sides[1:])
     n = int(min(found.weight.sum() for found in sides))
@@ -182,7 +184,9 @@ def draw_weights(
     sums to the number of items.
     """
     unit = np.stack([np.where(at >= 0, of.unit[at], -1) for of, at in zip(sides, places)])
-    code, size, n = cluster, np.ones(1), np.array([of.weight.sum() for of in sides])
+    code = cluster
+    size = np.ones(1)
+    n = np.array([of.weight.sum() for of in sides])
     if code is None:
         unit = unit[:, (unit >= 0).any(axis=0)]
         kinds = np.asarray(np.ravel_multi_index(tuple(unit + 1), [of.weight.size + 1 for of in sides]))
@@ -198,7 +202,8 @@ def draw_weights(
     shape = size * np.where(seen, mass[:, None], 1.0).min(axis=0)
     members = []  # which gamma variables, and after them which pseudo-items, make up the weight of a unit
     for one, at, by, of in zip(has, unit, each, sides):
-        row, column = np.append(at[one], of.unit[-PSEUDO_ITEMS:]), np.append(code[one], shape.size + EVERY)
+        row = np.append(at[one], of.unit[-PSEUDO_ITEMS:])
+        column = np.append(code[one], shape.size + EVERY)
         by_entry = np.append(np.full(one.sum(), by), np.ones(PSEUDO_ITEMS))
         table = sp.sparse.csr_array(
             (by_entry, (row, column)), shape=(of.weight.size, shape.size + PSEUDO_ITEMS)
@@ -235,7 +240,8 @@ def replicates(
         if any(of.note for of in sides):
             yield name, sides, np.empty(0)
             continue
-        order, shared = sides[0].of_order, sides[0].weight is counted
+        order = sides[0].of_order
+        shared = sides[0].weight is counted
         blocks = draw_weights(sides, places, pseudo, streams[order], cluster)
         if shared:
             if order not in kept:
@@ -263,7 +269,10 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
 
     Coefficients that need an order exist for labels that have one, and where the weights state it.
     """
-    n, weighted, patterns, people = items.values.size, kind != "identity", items.patterns, items.n_annotators
+    n = items.values.size
+    weighted = kind != "identity"
+    patterns = items.patterns
+    people = items.n_annotators
     many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
     # Many distinct values leave the coefficients of moments, which need no table of values.
     C = np.empty((0, 0)) if many else items.counts()
@@ -283,7 +292,8 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
     if not cohen.note:
         cohen = against(items, int(items.annotator.max()), kind)
     conger = undefined(many or ("" if people >= 2 else "needs two or more known annotators"))
-    both, beyond_chance = C.sum(axis=1) == 2, formula.beyond_chance
+    both = C.sum(axis=1) == 2
+    beyond_chance = formula.beyond_chance
     found = {
         "percent_agreement": of_counts(many, formula.observed_agreement, C, np.eye(len(A))),
         "cohen_kappa": cohen,
@@ -317,7 +327,9 @@ def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
     """Cohen's kappa of one annotator and the others of each item, each other counting alike."""
     if items.values.size > MOST_VALUES:
         return undefined(f"{items.values.size} distinct values: too many for a table of pairs")
-    A, mine, whole = formula.agreement_weights(kind, items.values), items.annotator == annotator, items.patterns
+    A = formula.agreement_weights(kind, items.values)
+    mine = items.annotator == annotator
+    whole = items.patterns
     given = collapse_codes(items.item[mine], items.code[mine], items.values, whole.pattern_of_item.size)
     # Items are alike in which both annotator and all together answered alike.
     both = np.where(
@@ -329,7 +341,8 @@ def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
     used = (pair >= 0) & (others.sum(axis=1) > 0)
     unit = np.where(used, np.cumsum(used) - 1, -1)[number]
     own, others = (one[used] / one[used].sum(axis=1, keepdims=True) for one in (own, others))
-    agree, named = ((own @ A) * others).sum(axis=1), unit[: items.n_named]
+    agree = ((own @ A) * others).sum(axis=1)
+    named = unit[: items.n_named]
     if not (named >= 0).any():
         return undefined("no item has both")
 
@@ -372,7 +385,9 @@ def why_undefined(items: Items) -> str:
 
 def replicated_sums(values: Floats, pseudo: Floats, rng: np.random.Generator) -> Floats:
     """Sum values (item, column): as they are, then weighted, with those of pseudo-items; (1 + replicate, column)."""
-    weight, sums, shape = pseudo_weights(rng), [values.sum(axis=0)[None]], item_mass(len(values))
+    weight = pseudo_weights(rng)
+    sums = [values.sum(axis=0)[None]]
+    shape = item_mass(len(values))
     # Few weights at a time: a hundred thousand items by all replicates would take 1.6 GB.
     for start in range(0, REPLICATES, step := max(1, CELLS // len(values))):
         own = rng.standard_gamma(shape, (min(step, REPLICATES - start), len(values)))

@@ -74,12 +74,14 @@ def alpha(W: Floats, C: Any, level: Any, values: Floats) -> Floats:
     N = W @ n
     if isinstance(level, str) and level == "interval":
         _, first, second = moments(C, values)
-        observed, expected = W @ ((n * second - first**2) / (n - 1)), N * (W @ second) - (W @ first) ** 2
+        observed = W @ ((n * second - first**2) / (n - 1))
+        expected = N * (W @ second) - (W @ first) ** 2
         return 1 - ratio(observed * (N - 1), expected)
     total = W @ C
     if not isinstance(level, str) or level == "ratio":
         distance = ratio_distance(values) if isinstance(level, str) else level
-        observed, expected = W @ (pair_sum(C, distance) / (n - 1)), pair_sum(total, distance)
+        observed = W @ (pair_sum(C, distance) / (n - 1))
+        expected = pair_sum(total, distance)
     elif level == "nominal":
         observed = W @ ((n**2 - (C * C).sum(axis=1)) / (n - 1))
         expected = N**2 - np.sum(total**2, axis=1)
@@ -99,7 +101,8 @@ def moments(C: Any, values: Floats) -> tuple[Floats, Floats, Floats]:
 
 def ratio_distance(values: Floats) -> Floats:
     """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros."""
-    difference, both = values[:, None] - values, values[:, None] + values
+    difference = values[:, None] - values
+    both = values[:, None] + values
     return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
 
 

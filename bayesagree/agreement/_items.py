@@ -83,7 +83,8 @@ class Items:
 
     def each(self) -> tuple[Floats, NDArray[np.int64]]:
         """Return items with an annotation as units: their weight, 0 of pseudo-items, and the unit of each item."""
-        rated, unit = np.unique(self.item), np.full(self.patterns.pattern_of_item.size, -1, np.int64)
+        rated = np.unique(self.item)
+        unit = np.full(self.patterns.pattern_of_item.size, -1, np.int64)
         unit[rated] = np.arange(rated.size)
         return (rated < self.n_named).astype(float), unit
 
@@ -92,19 +93,25 @@ def items_of(annotations: AgreementData) -> Items:
     """Return the annotations item by item, and the pseudo-items beside them."""
     require(annotations, (Labels, Ratings), "annotations")
     rated, has_order, order_note = None, True, ""
-    item, annotator = annotations.item_index, annotations.annotator_index
+    item = annotations.item_index
+    annotator = annotations.annotator_index
     if isinstance(annotations, Ratings):
         values, code = _rating_values(annotations)
-        numeric, rated = True, None if annotations.has_repeats else annotations
+        numeric = True
+        rated = None if annotations.has_repeats else annotations
     else:
-        known, numeric = annotations.categories, annotations.numeric
+        known = annotations.categories
+        numeric = annotations.numeric
         values = known.astype(float) if numeric else np.arange(known.size, dtype=float)
-        code, has_order = annotations.label_index, annotations.has_order
+        code = annotations.label_index
+        has_order = annotations.has_order
         several = annotations.categories.size > 2  # two classes have the same coefficients in either order
         order_note = NUMBERS if annotations.ordered is None and has_order and several else ""
         if annotations.count.max(initial=1) > 1:
             row = annotations.row_of_each()
-            item, annotator, code = item[row], annotator[row], code[row]
+            item = item[row]
+            annotator = annotator[row]
+            code = code[row]
     n_items = annotations.items.size
     item, annotator, code = with_pseudo_items((item, annotator, code), n_items, values.size)
     patterns = collapse_codes(item, code, values, max(n_items, item.max(initial=-1) + 1))
@@ -123,7 +130,8 @@ def with_pseudo_items(rows: Rows, n_items: int, n_values: int) -> Rows:
     Their annotators are those of an item: their numbers of annotations are spread as those of items with two or more.
     """
     item, annotator, code = rows
-    size, half = np.bincount(item, minlength=n_items), PSEUDO_ITEMS // 2
+    size = np.bincount(item, minlength=n_items)
+    half = PSEUDO_ITEMS // 2
     several = np.flatnonzero(size >= 2)
     if not several.size:
         return rows

@@ -68,7 +68,8 @@ def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> Rating
     if (n := ratings.n_levels) is None:
         values, codes = np.unique(ratings.unit(), return_inverse=True)
     else:
-        values, codes = np.arange(n) / (n - 1), ratings.levels().astype(np.int64)
+        values = np.arange(n) / (n - 1)
+        codes = ratings.levels().astype(np.int64)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
 
 

@@ -33,7 +33,8 @@ def bins_log_probability(value: Integers, alpha: Floats, beta: Floats, edges: Fl
     known = (value >= 0) & (value < edges.size - 1)
     a, b = (np.clip(shape[known], SMALLEST, LARGEST) for shape in (alpha, beta))
     low, high = edges[value[known]], edges[value[known] + 1]
-    smooth, found = (a + b) * (high - low) ** 2 < SMOOTH * np.minimum(low, 1 - high), np.empty((3, a.size))
+    smooth = (a + b) * (high - low) ** 2 < SMOOTH * np.minimum(low, 1 - high)
+    found = np.empty((3, a.size))
     for some, compute in ((smooth, _sums), (~smooth, _differences)):
         found[:, some] = compute(a[some], b[some], low[some], high[some])
     p = np.maximum(found[0], SMALLEST)

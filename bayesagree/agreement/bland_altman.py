@@ -82,7 +82,8 @@ def limits_of_agreement(
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     predictions = as_predictions(predictions, ratings)
     probability(share, "share")
-    tail, z = (1 - ci_prob) / 2, float(sp.stats.norm.ppf((1 + share) / 2))
+    tail = (1 - ci_prob) / 2
+    z = float(sp.stats.norm.ppf((1 + share) / 2))
     if ratings.has_repeats:
         raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
     matrix: Any = ratings.to_matrix()

@@ -127,7 +127,8 @@ def _replicate(
     ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator
 ) -> Floats:
     """Return judgments given the item mean of each, a level at the middle of its bin."""
-    x, n = judgments(mu, precision, shares, rng), ratings.n_levels
+    x = judgments(mu, precision, shares, rng)
+    n = ratings.n_levels
     return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
 
 

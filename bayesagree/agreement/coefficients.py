@@ -285,7 +285,9 @@ def interval_of_counts(
 def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
     """Say where a number says nothing, or something else than it seems to."""
     named = (items.item < items.n_named) & (items.annotator >= 0)
-    who, code, given = items.annotator[named], items.code[named], items.patterns.weight @ items.patterns.counts
+    who = items.annotator[named]
+    code = items.code[named]
+    given = items.patterns.weight @ items.patterns.counts
     of_all, of_chance = [], []
     if who.size and names.size:
         used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
@@ -297,7 +299,8 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
             of_chance.append(f"{people}: chance-corrected agreement says nothing about their answers")
         if (parts := np.unique(parts_met(who, items.item[named])[who]).size) > 1:
             of_all.append(f"the annotators form {parts} groups that never met on an item")
-    agreed, largest = rows.get("percent_agreement", {}).get("estimate", np.nan), given.max() / given.sum()
+    agreed = rows.get("percent_agreement", {}).get("estimate", np.nan)
+    largest = given.max() / given.sum()
     for name, row in rows.items():
         notes = list(of_all)
         if name in KAPPAS or name.startswith("alpha"):
@@ -320,7 +323,8 @@ def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator) ->
     from bayesagree.agreement.phi import common_agreement  # labels do without its compiled code
     from bayesagree.agreement.summary import phi_summary
 
-    fits, notes = [], ["posteriors taken as independent"] * (len(sides) - 1)
+    fits = []
+    notes = ["posteriors taken as independent"] * (len(sides) - 1)
     for name, items in zip(names, sides):
         given: Any = items.rated
         with warnings.catch_warnings(record=True) as caught:

@@ -98,7 +98,9 @@ def detail_rows(
         sizes = {"n_items": items.patterns.n_items, "n_annotations": items.n_annotations}
         return who | {"coefficient": name} | row_of(sides, drawn, ci_prob) | sizes
 
-    names, item, who = annotations.annotators, annotations.item_index, annotations.annotator_index
+    names = annotations.annotators
+    item = annotations.item_index
+    who = annotations.annotator_index
     if by == "pair":
         for a, b in combinations(range(names.size), 2):
             both = np.intersect1d(item[who == a], item[who == b])
@@ -113,9 +115,13 @@ def detail_rows(
             of = annotations.select((who == j) if repeated else np.isin(item, item[who == j]))
             items = items_of(of)
             if repeated:  # how far the answers of one annotator to one item agree
-                name, found, other = "fleiss_kappa", dict(coefficients(items, kind))["fleiss_kappa"], "self"
+                name = "fleiss_kappa"
+                found = dict(coefficients(items, kind))["fleiss_kappa"]
+                other = "self"
             else:
-                name, found, other = "cohen_kappa", against(items, j, kind), "the others"
+                name = "cohen_kappa"
+                found = against(items, j, kind)
+                other = "the others"
             yield row(items, name, found, of, annotator=names[j], against=other)
     else:
         items = items_of(annotations)

@@ -82,11 +82,13 @@ class VarianceComponents:
         constant and ratings along them, and the sums left: weight of the constant, its product with the ratings, sum of
         squares.
         """
-        a, b = share / (1 - share), (shares / (1 - shares))[:, None]
+        a = share / (1 - share)
+        b = (shares / (1 - shares))[:, None]
         weight = self.of_item.multiply((a / (1 + a * self.size))[:, None])
         inner = self.cross - (self.of_item.T @ weight.tocsr()).toarray()
         value, vectors = np.linalg.eigh(inner[2:, 2:])
-        value, along = np.maximum(value, 0.0), vectors.T @ inner[2:, :2]
+        value = np.maximum(value, 0.0)
+        along = vectors.T @ inner[2:, :2]
         shrunk = b / (1 + b * value)
         one, both, two = (
             inner[p, q] - shrunk @ (along[:, p] * along[:, q]) for p, q in ((0, 0), (0, 1), (1, 1))
@@ -98,14 +100,18 @@ class VarianceComponents:
 
         With the annotators `fixed` the spread of the levels of these annotators takes the place of b.
         """
-        low, high, middle = np.zeros((2, 1)), np.ones((2, 1)), (np.arange(NODES) + 0.5) / NODES
+        low = np.zeros((2, 1))
+        high = np.ones((2, 1))
+        middle = (np.arange(NODES) + 0.5) / NODES
         for last in (False, False, False, True):  # towards what is not nothing
-            axes, step = low + (high - low) * middle, (high - low) / NODES
+            axes = low + (high - low) * middle
+            step = (high - low) / NODES
             log = np.stack([self.log_likelihood(share, axes[1]) for share in axes[0]])
             near = log > log.max() - FLAT
             if not last:
                 ends = np.array([axis[near.any(1 - k)][[0, -1]] for k, axis in enumerate(axes)])
-                low, high = np.clip(ends[:, :1] - step, 0, 1), np.clip(ends[:, 1:] + step, 0, 1)
+                low = np.clip(ends[:, :1] - step, 0, 1)
+                high = np.clip(ends[:, 1:] + step, 0, 1)
         mass = np.exp(log - log.max()).ravel()
         cell = np.stack(np.divmod(rng.choice(mass.size, DRAWS, p=mass / mass.sum()), NODES))
         drawn = (np.take_along_axis(axes, cell, axis=1) + (rng.random((DRAWS, 2)).T - 0.5) * step).T
@@ -207,7 +213,8 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
 
 
 def _exists(ratings: Ratings) -> bool:
-    size, people = np.bincount(ratings.item_index), np.unique(ratings.annotator_index)
+    size = np.bincount(ratings.item_index)
+    people = np.unique(ratings.annotator_index)
     return bool(
         np.count_nonzero(size) > 1 and size.max() > 1 and people.size > 1 and np.ptp(ratings.rating) > 0
     )
@@ -217,7 +224,9 @@ def _rows(
     ratings: Ratings, k: int | None, ci_prob: float, random_seed: Seed, *, fixed: bool = False
 ) -> tuple[list[dict[str, Any]], Floats]:
     """Return kind, k, estimate and interval, which holds the estimate, of all kinds, and the variances (REML)."""
-    rng, rows, matrix = np.random.default_rng(seed_sequence(random_seed)), [], _complete(ratings)
+    rng = np.random.default_rng(seed_sequence(random_seed))
+    rows = []
+    matrix = _complete(ratings)
     k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
     fits, variances = {}, np.empty(0)
     for two_way in (False, True):
@@ -247,8 +256,10 @@ def _of_variance_analysis(X: Floats, *, two_way: bool) -> Floats:
     (n, k), rest = X.shape, X - X.mean(axis=1, keepdims=True)
     level = rest.mean(axis=0) * two_way
     error = max(float(((rest - level) ** 2).sum()) / ((n - 1) * (k - 1) if two_way else n * (k - 1)), 1e-12)
-    of_items, of_level = k * X.mean(axis=1).var(ddof=1), n * (level**2).sum() / (k - 1)
-    a, b = (of_items / error - 1) / k, (of_level / error - 1) / n * two_way
+    of_items = k * X.mean(axis=1).var(ddof=1)
+    of_level = n * (level**2).sum() / (k - 1)
+    a = (of_items / error - 1) / k
+    b = (of_level / error - 1) / n * two_way
     return np.array([a / (1 + a), b / (1 + b)])
 
 

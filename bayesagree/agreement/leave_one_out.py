@@ -49,11 +49,17 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
     [0.75, 0.167]
     """
     annotations = as_annotations(annotations, (Labels, Rankings))
-    item, label, n_items = annotations.item_index, annotations.label_index, annotations.items.size
+    item = annotations.item_index
+    label = annotations.label_index
+    n_items = annotations.items.size
     if isinstance(annotations, Labels):
-        start, score, times = np.arange(item.size + 1), np.ones(item.size), annotations.count
+        start = np.arange(item.size + 1)
+        score = np.ones(item.size)
+        times = annotations.count
     else:
-        start, score, times = annotations.start, inverse_ranks(annotations), np.ones(item.size)
+        start = annotations.start
+        score = inverse_ranks(annotations)
+        times = np.ones(item.size)
     answer = np.repeat(np.arange(item.size), np.diff(start))
     total = np.zeros((n_items, annotations.categories.size))
     np.add.at(total, (item[answer], label), score * times[answer])

@@ -32,7 +32,9 @@ UNSETTLED, FAR_APART = (0.1, 0.95), 0.2
 
 def warn_of_few(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None:
     """Warn of ratings that say little of Phi (Checco et al., sections 5.2 and 6.2), and of a forgotten step."""
-    rated, levels, reasons = problem.patterns.n_items, ratings.n_levels, []
+    rated = problem.patterns.n_items
+    levels = ratings.n_levels
+    reasons = []
     if levels is None and (levels := _levels_of_grid(problem)) is not None:
         low, high = ratings.scale
         step = (high - low) / (levels - 1)

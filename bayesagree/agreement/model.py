@@ -79,7 +79,8 @@ def _item_means(means: MeanPrior, rated: Any) -> Any:
         return pm.Uniform("unit_item_mean", 0, 1, dims="item")
     number = means.of_item[rated]
     # Without a truth: a normal density that is flat on (0, 1) to 1e-9.
-    centre, sd = np.append(0.5, means.truth)[number], np.where(number > 0, means.sd, 1e4)
+    centre = np.append(0.5, means.truth)[number]
+    sd = np.where(number > 0, means.sd, 1e4)
     return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
 
 
@@ -92,7 +93,8 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
     unit, edges, levels = ratings.unit(), None, {}
     values: Any = unit
     if ratings.step is not None:
-        edges, values = np.linspace(0, 1, (ratings.n_levels or 1) + 1), ratings.rating.astype(float)
+        edges = np.linspace(0, 1, (ratings.n_levels or 1) + 1)
+        values = ratings.rating.astype(float)
         levels = {"low": ratings.scale[0], "step": ratings.step}
     elif binned and (kind != "binned" or unit.min() <= 0 or unit.max() >= 1):
         distinct, code = np.unique(unit, return_inverse=True)
@@ -120,7 +122,8 @@ def sample_tree(
     """Return NUTS draws of the model, `shape` (chain, draw), in the form of the exact engine's, with their summary."""
     how = {"chains": shape[0], "draws": shape[1], "random_seed": options["random_seed"], "sampler": sampler}
     sampled = sample_nuts(model, **how)
-    posterior, summary = sampled["posterior"].to_dataset(), phi_summary(sampled, ci_prob=ci_prob)
+    posterior = sampled["posterior"].to_dataset()
+    summary = phi_summary(sampled, ci_prob=ci_prob)
     levels = ["annotator_shift", "annotator_shift_sd"] + ["item_mean"] * keep_item_means
     names = ["phi", *END_SHARES, "mean_location", "mean_spread", *levels]
     groups = {

@@ -236,7 +236,8 @@ def _exact_tree(
     rng = np.random.default_rng(seed_sequence(options["random_seed"]))
     joint = joint_posterior(problem)
     limits.warn_of_readings(joint)
-    posterior, drawn = joint.phi, joint.phi.draw(shape[0] * shape[1], rng)
+    posterior = joint.phi
+    drawn = joint.phi.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
     coords: dict[str, Any] = {}
     if likelihood in parts.OUTRIGHT:

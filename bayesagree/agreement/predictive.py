@@ -87,7 +87,8 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     would see nothing. These are the scales on which the parameters act.
     """
     # Averaged readings have no density of the shares: they are 0 in one of the two.
-    shares, rate = END_SHARES if settings["likelihood"] == "inflated" else (), np.log(2) / 2
+    shares = END_SHARES if settings["likelihood"] == "inflated" else ()
+    rate = np.log(2) / 2
     scales: dict[str, Callable[[Floats], Floats]] = {
         "phi": lambda phi: np.log(rate) - rate * np.asarray(precision_of(phi)),
         "mean_location": lambda m: np.log(m) + np.log1p(-m),

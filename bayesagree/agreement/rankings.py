@@ -55,9 +55,11 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
 
     n, over = len(items), ""
     if n == 1:
-        n, over = items[0].ranking.size, "one item: the interval is over its annotators"
+        n = items[0].ranking.size
+        over = "one item: the interval is over its annotators"
     weights = (rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP))
-    estimates, drawn = compute(np.ones((1, n)))[:, 0], np.concatenate([compute(w) for w in weights], axis=1)
+    estimates = compute(np.ones((1, n)))[:, 0]
+    drawn = np.concatenate([compute(w) for w in weights], axis=1)
     rows = {}
     for name, estimate, of_name in zip(NAMES, estimates, drawn):
         none = "every ranking is one block of ties, without an order to agree on" * bool(np.isnan(estimate))
@@ -85,7 +87,8 @@ def _coefficients(item: Item, weight: Floats) -> Floats:
             total, np.where(pairs > 1e-9 * sums.sum(axis=1) ** 2, pairs, 0.0)
         )  # rounding errors are none
 
-    between, within = mean_of_pairs(item.covariance), (sums @ own) / sums.sum(axis=1)
+    between = mean_of_pairs(item.covariance)
+    within = (sums @ own) / sums.sum(axis=1)
     # Every ranking one block of ties: there is no order to agree on.
     within = np.where(within > 0, within, np.nan)
     concordance = (within + (n - 1) * between) / n
@@ -97,7 +100,8 @@ def _item(rankings: Rankings, item: int) -> Item:
     rows = np.flatnonzero(rankings.item_index == item)
     entries = [slice(rankings.start[r], rankings.start[r + 1]) for r in rows]
     named = np.unique(np.concatenate([rankings.label_index[e] for e in entries]))
-    n_labels, rest = rankings.categories.size, rankings.categories.size - named.size
+    n_labels = rankings.categories.size
+    rest = rankings.categories.size - named.size
     block = np.full((rows.size, named.size + (rest > 0)), np.iinfo(np.int32).max)  # unnamed: after every block
     for r, e in enumerate(entries):
         block[r, np.searchsorted(named, rankings.label_index[e])] = rankings.block[e]

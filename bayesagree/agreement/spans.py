@@ -83,7 +83,8 @@ def span_f1(
         shape, (REPLICATES, len(documents))
     )
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
-        estimate, drawn = matched.sum(axis=0) / total.sum(axis=0), (weight @ matched) / (weight @ total)
+        estimate = matched.sum(axis=0) / total.sum(axis=0)
+        drawn = (weight @ matched) / (weight @ total)
     first, second = zip((None, None), *pairs)
     estimate = np.append(np.nanmean(estimate), estimate)
     drawn = np.column_stack([np.nanmean(drawn, axis=1), drawn])

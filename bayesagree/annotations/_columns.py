@@ -222,11 +222,7 @@ def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "
 
 
 def matrix_axes(
-    table: Any,
-    items: Any,
-    columns: Any,
-    role: str = "annotator",
-    whose: str = "",
+    table: Any, items: Any, columns: Any, role: str = "annotator", whose: str = ""
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Cells of a matrix or data frame, names of its items (rows) and of its columns, which have a role.
 
@@ -258,9 +254,7 @@ def cell_place(**axes: NDArray[Any]) -> Place:
 
 def require_present(missing: NDArray[np.bool_], role: str) -> None:
     """Refuse rows without a value that every row must have."""
-    refuse(
-        missing, lambda row: f"row {row}: the {role} is missing; every row needs one; drop the row otherwise"
-    )
+    refuse(missing, lambda row: f"row {row}: the {role} is missing; every row needs one; or drop the row")
 
 
 def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:

@@ -15,9 +15,8 @@ class Displayed(ABC):
     def __new__(cls, *given: Any, **fields: Any) -> Self:
         """Refuse a table or an array in place of the fields: a constructor by name reads those."""
         if len(given) == 1 and not fields:
-            raise InputError(
-                f"{cls.__name__}(...) does not read a {type(given[0]).__name__}; {WAYS[cls.__name__]}"
-            )
+            kind = type(given[0]).__name__
+            raise InputError(f"{cls.__name__}(...) does not read a {kind}; {WAYS[cls.__name__]}")
         return super().__new__(cls)
 
     @abstractmethod

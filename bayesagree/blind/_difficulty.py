@@ -56,7 +56,8 @@ class SharedDifficulty:
         Also these numbers, (..., pattern), log prevalences, (..., label), and logits, (..., label, node, system); of
         points (..., parameter).
         """
-        n_abilities, spread = self.n_labels * self.n_systems, np.exp(point[..., -1, None, None, None])
+        n_abilities = self.n_labels * self.n_systems
+        spread = np.exp(point[..., -1, None, None, None])
         odds = point[..., n_abilities:-1]
         share = sp.special.log_softmax(
             np.concatenate([np.zeros((*odds.shape[:-1], 1)), odds], axis=-1), axis=-1
@@ -73,9 +74,12 @@ class SharedDifficulty:
         """Return log densities of points (..., parameter) and their gradients."""
         inside = np.append(np.full(point.shape[-1] - 1, np.inf), WIDEST)
         (joint, largest, share, logit) = self.joint(point.clip(-inside, inside))
-        spread, total = np.exp(point[..., -1]), joint.sum(axis=(-3, -2))
-        alpha, abilities = 2 * PREVALENCE / self.n_labels, point[..., : self.n_labels * self.n_systems]
-        here, away = joint * (self.count / total)[..., None, None, :], (abilities - ABILITY) / ABILITY_SD
+        spread = np.exp(point[..., -1])
+        total = joint.sum(axis=(-3, -2))
+        alpha = 2 * PREVALENCE / self.n_labels
+        abilities = point[..., : self.n_labels * self.n_systems]
+        here = joint * (self.count / total)[..., None, None, :]
+        away = (abilities - ABILITY) / ABILITY_SD
         of_logit = here @ self.right.swapaxes(1, 2) - (here @ self.given.T) * sp.special.expit(logit)
         factor = np.sqrt(1 + spread**2 / ATTENUATION)
         by_ability = factor[..., None] * of_logit.sum(axis=-2).reshape(abilities.shape)
@@ -131,7 +135,8 @@ def truths_behind(
     predicted: NDArray[np.int16], n_labels: int, draws: int, chains: int, random_seed: Seed
 ) -> tuple[NDArray[np.int16], Floats]:
     """Draw truths (chain x draw, item) and spreads of difficulty, chain after chain."""
-    model, rng = SharedDifficulty(predicted, n_labels), np.random.default_rng(seed_sequence(random_seed))
+    model = SharedDifficulty(predicted, n_labels)
+    rng = np.random.default_rng(seed_sequence(random_seed))
     points = model.draw(draws, chains, rng)
     return model.truths(points, rng), np.exp(points[:, -1])
 
@@ -141,7 +146,8 @@ def _shares_of_wrong_labels(predicted: NDArray[np.int16], n_labels: int) -> Floa
 
     For this the truth of an item is any of the answers to it.
     """
-    same, given = np.eye(n_labels, dtype=bool), predicted[..., None] == np.arange(n_labels)
+    same = np.eye(n_labels, dtype=bool)
+    given = predicted[..., None] == np.arange(n_labels)
     counts = given.mean(axis=0).T @ given.astype(np.float64)
     pooled = np.where(same, 0, counts.sum(axis=0) + 1)
     counts = np.where(same, 0, counts) + n_labels * pooled / pooled.sum(axis=1, keepdims=True)

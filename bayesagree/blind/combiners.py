@@ -96,7 +96,8 @@ FITS = {
 
 
 def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, random_seed: Seed) -> LabelCodes:
-    crowd, voted = crowd_of(systems), (systems.predicted >= 0).any(axis=0)
+    crowd = crowd_of(systems)
+    voted = (systems.predicted >= 0).any(axis=0)
     known = np.flatnonzero((crowd >= 0) & voted)
     if known.size < 2 * FOLDS:
         raise InputError(

@@ -76,7 +76,8 @@ def independence_check(
     common, agreed = agreements(systems.predicted, systems.n_labels)
     spread = unevenness(systems.predicted, systems.n_labels)
     shares = np.einsum("dk,dakl,dbkl->dab", prevalence, confusion, confusion, optimize=True)
-    simulated, uneven = np.empty_like(shares), np.empty(len(shares))
+    simulated = np.empty_like(shares)
+    uneven = np.empty(len(shares))
     for draw, (pi, theta) in enumerate(zip(prevalence, confusion)):
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         simulated[draw] = agreements(labels, systems.n_labels)[1]

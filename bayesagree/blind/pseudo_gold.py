@@ -42,7 +42,8 @@ def round_robin(systems: Systems) -> LabelCodes:
 def sampling(systems: Systems, *, sets: int = 1000, random_seed: Seed = None) -> LabelCodes:
     """Draw gold sets: each item gets the label of a system drawn at random among those that labelled it."""
     n = (systems.predicted >= 0).sum(axis=0)
-    voters, item = np.argsort(systems.predicted < 0, axis=0, kind="stable"), np.arange(systems.items.size)
+    voters = np.argsort(systems.predicted < 0, axis=0, kind="stable")
+    item = np.arange(systems.items.size)
 
     def draw(block: tuple[slice, np.random.Generator]) -> LabelCodes:
         some, rng = block
@@ -141,7 +142,8 @@ def as_labels(systems: Systems) -> Labels:
     """Return the systems as annotators."""
     item, model = np.nonzero(systems.predicted.T >= 0)
     items, models = item.astype(np.int32), model.astype(np.int32)
-    given, once = systems.predicted[model, item].astype(np.int32), np.broadcast_to(np.int64(1), item.shape)
+    given = systems.predicted[model, item].astype(np.int32)
+    once = np.broadcast_to(np.int64(1), item.shape)
     return Labels(systems.items, systems.models, items, models, systems.labels, given, once)
 
 

@@ -269,7 +269,8 @@ def counts_per_draw(
     the axis set is then their number; or, where they are many draws from known shares, these shares as one soft set.
     """
     one_of(items, "items", ("fixed", "bootstrap"))
-    n_items, known = systems.items.size, (systems.predicted, systems.n_labels)
+    n_items = systems.items.size
+    known = (systems.predicted, systems.n_labels)
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
     def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:

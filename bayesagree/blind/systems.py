@@ -65,11 +65,13 @@ class Systems:
             raise InputError(
                 f"{predictions.categories.size} labels; blind evaluation takes {np.iinfo(np.int16).max} at most"
             )
-        models, items = np.argsort(predictions.models), np.argsort(predictions.items)
+        models = np.argsort(predictions.models)
+        items = np.argsort(predictions.items)
         hard = predictions.hard_labels()[np.ix_(models, items)].astype(np.int16)
         if (hard < 0).all():
             raise InputError("no system labelled any item")
-        names, labels = predictions.items[items], predictions.categories
+        names = predictions.items[items]
+        labels = predictions.categories
         voted = None if crowd is None else crowd_majority(crowd, names, labels, random_seed)
         if crowd is not None and np.isin(labels, crowd.categories).all():
             shared = crowd.select(np.isin(crowd.items, names)[crowd.item_index])
@@ -91,7 +93,8 @@ class Systems:
 
 def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], random_seed: Seed) -> LabelCodes:
     """Return the label that most of the crowd gave to each item, ties at random, -1 where nobody did, shape (item,)."""
-    code_of, row_of = pd.Index(labels).get_indexer(crowd.labels), pd.Index(crowd.items).get_indexer(items)
+    code_of = pd.Index(labels).get_indexer(crowd.labels)
+    row_of = pd.Index(crowd.items).get_indexer(items)
     used = np.unique(crowd.label_index)
     if (unknown := crowd.labels[used[code_of[used] < 0]]).size:
         raise InputError(

@@ -70,7 +70,8 @@ def weights_of_passes(c: Comparisons) -> Floats:
     if m.max() == 1 or not c.items.size or not c.annotators.size:
         return np.ones(c.first.size)
     of_pair: Any = given.groupby(["first", "second"]).sum()
-    same, alike = (given**2).to_numpy().sum(), (of_pair**2).to_numpy().sum()
+    same = (given**2).to_numpy().sum()
+    alike = (of_pair**2).to_numpy().sum()
     others = (of_pair.sum(axis=1) ** 2).sum() - (m**2).sum()
     expected = (alike - same) / others if others else 1.0
     observed = (same - m.sum()) / (m * (m - 1)).sum()

@@ -53,7 +53,8 @@ ENOUGH, MOST_ANNOTATORS = 10, 300
 
 def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: bool) -> Form:
     """Return the effects that were requested, after checks; of "auto" those that the comparisons can tell."""
-    n, several = comparisons.n_comparisons, 2 <= comparisons.annotators.size <= MOST_ANNOTATORS
+    n = comparisons.n_comparisons
+    several = 2 <= comparisons.annotators.size <= MOST_ANNOTATORS
     rich = several and n >= ENOUGH * comparisons.annotators.size
     ties = int((comparisons.outcome == TIE).sum())
     # Chains with discriminations and a strength for each item mix slowly.
@@ -92,13 +93,16 @@ class Density:
 
     def __init__(self, cells: Cells, form: Form, prior: DavidsonPrior) -> None:
         self.cells, self.form, self.prior = cells, form, prior
-        n_cells, n_entries, cell = cells.first.size, cells.entry_model.size, np.arange(cells.first.size)
+        n_cells = cells.first.size
+        n_entries = cells.entry_model.size
+        cell = np.arange(cells.first.size)
 
         def one_hot(column: Integers, n: int) -> Any:
             return sp.sparse.csr_array((np.ones(n_cells), (cell, column)), shape=(n_cells, n))
 
         ends = one_hot(cells.first, n_entries) - one_hot(cells.second, n_entries)
-        everyone, who = one_hot(np.zeros(n_cells, int), 1), one_hot(cells.annotator, cells.n_annotators)
+        everyone = one_hot(np.zeros(n_cells, int), 1)
+        who = one_hot(cells.annotator, cells.n_annotators)
         model = np.eye(int(cells.entry_model.max()) + 1)[cells.entry_model]
         kinds = {
             "strength": (0, sp.sparse.csr_array(ends @ model), True),
@@ -180,7 +184,9 @@ class Density:
         """
         quality, slope, tie, order = self.of_cells(effects)
         wins, losses, ties = self.cells.counts
-        half, ahead, n = (slope * quality + order) / 2, wins - losses, wins + losses + ties
+        half = (slope * quality + order) / 2
+        ahead = wins - losses
+        n = wins + losses + ties
         far = np.abs(half)
         small = np.exp(-far)
         tied = np.exp(tie) * small if self.form.ties else 0.0 * small
@@ -218,7 +224,8 @@ class Density:
         value, by_effect = self.log_likelihood(factor * normal)
         by_normal, pulled = by_effect * factor, precision * normal
         share, logs = self.share[:-1], self.log_scales(point)
-        pull, along = (pulled * normal) @ self.of_scale, (by_normal * normal) @ self.of_scale
+        pull = (pulled * normal) @ self.of_scale
+        along = (by_normal * normal) @ self.of_scale
         scaled = np.exp(2 * logs) / self.scale_priors**2
         # Half-normal, with the Jacobian of the logarithm.
         of_scales = (1 - share) * along + share * (pull - self.sizes) + 1 - scaled
@@ -271,7 +278,8 @@ class Density:
 
         The joint mode has scales that are larger than nearly anywhere.
         """
-        point, n = np.concatenate([np.zeros(self.n_normal), np.log(self.scale_priors / 2)]), self.n_normal
+        point = np.concatenate([np.zeros(self.n_normal), np.log(self.scale_priors / 2)])
+        n = self.n_normal
         point = self.mode(point)
         variance = np.linalg.inv(self.precision(point)[:n, :n]).diagonal()
         grown = np.sqrt((point[:n] ** 2 + variance) @ self.of_scale / self.sizes)
@@ -282,7 +290,8 @@ class Density:
     def sample(self, start: Floats, draws: int, chains: int, rng: Rng) -> Floats:
         """Return draws, shape (chain, draw, parameter): a few walkers in turn make a chain, and all move at once."""
         value, vector = np.linalg.eigh(self.precision(start))
-        units, walkers = vector / np.sqrt(value), min(WALKERS, -(-draws // FEWEST_DRAWS))
+        units = vector / np.sqrt(value)
+        walkers = min(WALKERS, -(-draws // FEWEST_DRAWS))
         away = rng.standard_normal((chains * walkers, self.size)) @ units.T
         with np.errstate(over="ignore", invalid="ignore"):  # trajectories that go astray are rejected
             # The curvature vanishes where a scale is small: there one standard deviation may lead out of reach.

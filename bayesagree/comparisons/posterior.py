@@ -125,7 +125,8 @@ def davidson(
     n_models = comparisons.models.size
     check_size(sizes | {"model": n_models, "other_model": n_models}, 8, "use fewer draws")
     _warn_unlinked(comparisons)
-    density, program = Density(cells_of(comparisons, **form.cells), form, prior), ""
+    density = Density(cells_of(comparisons, **form.cells), form, prior)
+    program = ""
     found: dict[str, Any]
     if engine == "nuts":
         run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}

@@ -110,7 +110,8 @@ def conformalize(
     scores = conformity(score, scores_of(predictions, items, categories), predictions.models, items)
     _warn_unseen(categories, plausibility)
     weight = winners(plausibility) if method == "majority" else plausibility
-    groups, index = np.array([EVERYONE]), np.zeros(items.size, np.int64)
+    groups = np.array([EVERYONE])
+    index = np.zeros(items.size, np.int64)
     if by is not None:
         groups, index = np.unique(groups_of(by, items), return_inverse=True)
     sizes = np.bincount(index, minlength=groups.size)

@@ -89,13 +89,15 @@ def set_coverage(
         "size": chosen.sum(axis=2).astype(np.float64),
     }
     groups = np.full(expected.items.size, EVERYONE) if by is None else groups_of(by, expected.items)
-    rows, names = [], ["model", "group", "quantity", "value", "lower", "upper", "n_items"]
+    rows = []
+    names = ["model", "group", "quantity", "value", "lower", "upper", "n_items"]
     for m, model in enumerate(sets["model"].values.tolist()):
         for group in np.unique(groups):
             own = groups == group
             for quantity, of_items in values.items():
                 scale = expected.categories.size if quantity == "size" else 1
-                value, n = float(of_items[m, own].mean()), int(own.sum())
+                value = float(of_items[m, own].mean())
+                n = int(own.sum())
                 ends = (scale * end for end in _mean_interval(of_items[m, own] / scale, ci_prob))
                 rows.append((model, group, quantity, value, *ends, n))
     table = pd.DataFrame(rows, columns=names).assign(ci_kind="eti", ci_prob=ci_prob)

@@ -137,8 +137,10 @@ class ConformalSets:
         UserWarning
             Groups that calibration never saw: their sets are full.
         """
-        scores, thresholds = self._conformity(predictions), self._derived["threshold"].values
-        models, groups = self._model_index(predictions), self._group_index(predictions, by)
+        scores = self._conformity(predictions)
+        thresholds = self._derived["threshold"].values
+        models = self._model_index(predictions)
+        groups = self._group_index(predictions, by)
         # Group -1 was never calibrated: its threshold is the -inf appended at the end.
         least = np.append(thresholds, np.full((len(thresholds), 1), -np.inf), axis=1)[models][:, groups]
         return self._array(scores >= least[:, :, None], predictions, "prediction_set")
@@ -156,7 +158,8 @@ class ConformalSets:
         DataArray
             p-values (model, item, category): (1 + calibration weight of conformities up to its own) / (n + 1).
         """
-        scores, models = self._conformity(predictions), self._model_index(predictions)
+        scores = self._conformity(predictions)
+        models = self._model_index(predictions)
         groups = self._group_index(predictions, by)
         values = np.ones(scores.shape)
         for m, own in enumerate(models):
@@ -172,8 +175,10 @@ class ConformalSets:
     def _sorted(self) -> list[list[WeightedScores]]:
         """The weighted scores of each model and group."""
         data = self.calibration["constant_data"].to_dataset()
-        score, group = data["conformity"].values, data["group_index"].values
-        weight, sizes = data["weight"].values, self._derived["n_items"].values.tolist()
+        score = data["conformity"].values
+        group = data["group_index"].values
+        weight = data["weight"].values
+        sizes = self._derived["n_items"].values.tolist()
         return [
             [WeightedScores.of(e[group == g], weight[group == g], n) for g, n in enumerate(sizes)]
             for e in score

@@ -96,7 +96,8 @@ def locate(path: str) -> Path:
     """
     if (file := local_file(path)) is not None:
         return file
-    rows, local = sources_of(path), os.environ.get("BAYESAGREE_DATA")
+    rows = sources_of(path)
+    local = os.environ.get("BAYESAGREE_DATA")
     if not rows:
         why = "it is a conversion of files that cannot be downloaded as they are"
     elif find_spec("pooch") is None:

@@ -27,7 +27,8 @@ _RTE_AQS = pd.DataFrame({"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_
 
 def cifar10h() -> Content:
     """Read the human votes on the CIFAR-10 test images and four classifiers."""
-    data, models = arrays("cifar10h/cifar10h_counts.npz"), arrays("cifar10h/model_probs.npz")
+    data = arrays("cifar10h/cifar10h_counts.npz")
+    models = arrays("cifar10h/model_probs.npz")
     return Content(
         Labels.from_counts(data["counts"], labels=CIFAR10),
         Predictions.from_scores(models, labels=CIFAR10, probabilities=True),
@@ -37,7 +38,8 @@ def cifar10h() -> Content:
 
 def chaosnli() -> Content:
     """Read the 100 labels of each SNLI pair and five classifiers."""
-    data, models = arrays("chaosnli-snli/chaosnli.npz"), arrays("chaosnli-snli/model_probs.npz")
+    data = arrays("chaosnli-snli/chaosnli.npz")
+    models = arrays("chaosnli-snli/model_probs.npz")
     names: Any = {"items": list(data["uid"]), "labels": list(data["class_names"])}
     models.pop("part")
     return Content(
@@ -68,7 +70,8 @@ def human_objects(name: str) -> Content:
 def dices350() -> Content:
     """Read the safety judgments of 123 raters and the expert."""
     data = arrays("dices350/dices350.npz")
-    items, names = list(data["item_id"]), np.array(["No", "Yes", "Unsure"])
+    items = list(data["item_id"])
+    names = np.array(["No", "Yes", "Unsure"])
     labels = Labels.from_matrix(names[data["labels"]], items=items, labels=list(names))
     return Content(labels, None, pd.Series(names[data["expert"]], index=items, name="gold"))
 
@@ -102,7 +105,8 @@ def crowdtruth(name: str) -> Content:
 
 def trec2011_teams() -> Content:
     """Read the teams as annotators and as models (score of at least 0.5 is relevant: label 1)."""
-    rows, items = table("trec2011-teams/team_labels.csv"), table("trec2011-teams/items.csv")
+    rows = table("trec2011-teams/team_labels.csv")
+    items = table("trec2011-teams/items.csv")
     rows["label"] = (rows["score"] >= 0.5).astype(int)
     hard = rows.pivot(index="item", columns="team", values="label").reindex(items["item"].unique())
     gold = by_item(items[items["nist_gold"] >= 0], "nist_gold")
@@ -136,14 +140,16 @@ def ratings(
 def popquorn() -> Content:
     """Read offensiveness ratings 1 to 5 with the demographics of the annotators."""
     path = "popquorn-offensiveness/offensiveness.csv"
-    found, rows = ratings(path, "instance_id", "user_id", "offensiveness", "1", "5", "1"), table(path)
+    found = ratings(path, "instance_id", "user_id", "offensiveness", "1", "5", "1")
+    rows = table(path)
     known = features(rows, "user_id", ["gender", "race", "age", "occupation", "education"])
     return found._replace(extra={"annotators": known, "text": by_item(rows, "text", "instance_id", "text")})
 
 
 def snow_affect(emotion: str | None = None) -> Content:
     """Read one emotion (0 to 100), valence (-100 to 100), or by default the six emotions together."""
-    rows, truth = table("snow-affect/answer.csv"), table("snow-affect/truth.csv")
+    rows = table("snow-affect/answer.csv")
+    truth = table("snow-affect/truth.csv")
     if emotion is None:
         rows = rows[rows["question"] <= 600]
     else:  # a hundred headlines for each
@@ -156,7 +162,8 @@ def snow_affect(emotion: str | None = None) -> Content:
 def truthfulness(name: str, low: str, high: str) -> Content:
     """Read truthfulness on the 0 to 100 scale (S100) or on six levels (S6)."""
     path = f"truthfulness-ecir2020/{name}.csv"
-    found, rows = ratings(path, "doc_id", "unit_id", f"{name}_rel", low, high, "1"), table(path)
+    found = ratings(path, "doc_id", "unit_id", f"{name}_rel", low, high, "1")
+    rows = table(path)
     # LOW and HIGH mark the two control statements, which have no place among the six truth values.
     gold = by_item(rows[~rows["rel"].isin(["LOW", "HIGH"])], "rel", "doc_id")
     return found._replace(gold=gold, extra={"annotators": features(rows, "unit_id", DEMOGRAPHICS)})

@@ -34,7 +34,10 @@ def over_batches(
                 f"metric {metric.name!r} is not a mean over items, so batches do not add up to it; leave it out, or "
                 "call evaluate() on all items"
             )
-    root, sums, models, share = seed_sequence(random_seed), {}, np.empty(0), 0.0
+    root = seed_sequence(random_seed)
+    sums = {}
+    models = np.empty(0)
+    share = 0.0
     settings: dict[str, Any] = {"n_items": 0}
     doubted: dict[str, dict[str, None]] = {"left_out": {}, "unsure": {}}
     made = xr.DataTree()
@@ -49,7 +52,8 @@ def over_batches(
         stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))
         made = evaluate(annotations, predictions, plausibility=plausibility, random_seed=stream)
         plausibility = made.attrs["model"] if isinstance(plausibility, str) else plausibility
-        own, stated = made["certainty"].sizes["item"], settings_of(made)
+        own = made["certainty"].sizes["item"]
+        stated = settings_of(made)
         settings = stated | {
             "n_items": settings["n_items"] + own,
             "choice": settings.get("choice", stated["choice"]),

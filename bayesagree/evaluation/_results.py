@@ -50,7 +50,9 @@ def scored(
         numbers=scorer.numeric,
         then=partial(_scored_block, scorer),
     )
-    sums, certainty, by_label = [], np.full((len(truths.posteriors), items.size), np.nan), []
+    sums = []
+    certainty = np.full((len(truths.posteriors), items.size), np.nan)
+    by_label = []
     chosen: dict[str, Any] = {}
     mixed: dict[str, Any] = {}
     for level, posterior in enumerate(truths.posteriors):
@@ -98,7 +100,8 @@ class Results(NamedTuple):
     def groups(self, chains: int) -> dict[str, dict[str, Any]]:
         """Return the variables of every group of the result."""
         first = self.sums[0]
-        metrics, n_slices = first.scorer.metrics, first.weight.shape[1]
+        metrics = first.scorer.metrics
+        n_slices = first.weight.shape[1]
         apart = 1 if self.by is None else self.by.names.size
         times = n_slices // apart  # twice each, without gold or annotations and with them
         second = np.arange(n_slices) % 2 == 1
@@ -141,7 +144,8 @@ class Results(NamedTuple):
         The part of the test set is the expected square of what new weights of the items do to the score of a draw.
         """
         rows = self.over_truths(lambda sums: self.scores(sums, weighted=False))
-        annotation, test_set = rows.var(axis=-1), ((scores - rows) ** 2).mean(axis=-1)
+        annotation = rows.var(axis=-1)
+        test_set = ((scores - rows) ** 2).mean(axis=-1)
         if self.runs is None:
             return np.stack([annotation, test_set, annotation + test_set])
         # What the bootstrap adds holds the noise of runs.

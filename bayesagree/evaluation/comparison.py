@@ -145,7 +145,8 @@ def compare(
     """
     found = ModelScores.of(result, metric, reliability)
     lower, upper = found.interval(found.draws, ci_prob)
-    pairs, standings = found.pairs(ci_prob), standing(*found.merits, prob=ci_prob)
+    pairs = found.pairs(ci_prob)
+    standings = standing(*found.merits, prob=ci_prob)
     to_best = {name: np.append(0.0, pairs[name][1:, 0]) for name in ("difference", "lower", "upper")}
     table = pd.DataFrame(
         {

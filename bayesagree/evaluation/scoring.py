@@ -260,7 +260,8 @@ def evaluate(
             "their truth, and the scores from annotations alone are about the others"
         )
         apart = voted if apart is None else apart
-    slices, seed = ItemGroups.of(by, given.items, "by"), request.random_seed
+    slices = ItemGroups.of(by, given.items, "by")
+    seed = request.random_seed
     weights = ItemWeights(cluster, given.items, request.samples, seed) if items == "bootstrap" else None
     sampled = stream_apart(seed, "sampled truth") if truth_is == "sampled" else None
     another = stream_apart(seed, "another annotator") if another_annotator else None

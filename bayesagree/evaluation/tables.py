@@ -183,14 +183,16 @@ def given_notes(annotations: Annotations, predictions: Predictions | None, missi
         notes.append("No item has two annotations: how far annotators disagree is not known from them.")
     if predictions is None:
         return notes
-    lacks, every = predictions.lacking(), pd.Index(annotations.items).union(predictions.items, sort=False)
+    lacks = predictions.lacking()
+    every = pd.Index(annotations.items).union(predictions.items, sort=False)
     left_out = every.size - (~lacks.any(axis=0)).sum()
     if missing == "skip" and left_out:
         notes.append(f"{left_out} of {every.size} items are left out: a model predicts nothing for them.")
     elif lacks.any():
         notes.append(f"{lacks.sum()} missing predictions count as wrong.")
     if predictions.numbers is None:
-        hard, names = predictions.hard_labels(), predictions.models.tolist()
+        hard = predictions.hard_labels()
+        names = predictions.models.tolist()
         same = [(a, b) for a, b in combinations(range(len(names)), 2) if (hard[a] == hard[b]).all()]
         notes += [f"{names[a]} and {names[b]} predict the same label for every item." for a, b in same[:3]]
         if isinstance(annotations, Labels):

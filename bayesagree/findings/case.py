@@ -118,7 +118,8 @@ class Case:
         care, tie = (value[games.annotator_index] if value.ndim else value for value in (care, tie))
         ahead = care * (mean["strength"][games.first] - mean["strength"][games.second])
         win, _, tied = outcome_probabilities(ahead, np.exp(tie) + 0 * ahead)
-        expected, won = win + tied / 2, np.array([1.0, 0.0, 0.5])[games.outcome]
+        expected = win + tied / 2
+        won = np.array([1.0, 0.0, 0.5])[games.outcome]
         rows = {"who": games.annotator_index, "n": 1.0, "won": won, "expected": expected}
         return pd.DataFrame(rows | {"variance": win + tied / 4 - expected**2})
 

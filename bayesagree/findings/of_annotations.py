@@ -79,7 +79,8 @@ def _met(who: NDArray[Any], at: NDArray[Any], often: NDArray[Any]) -> Floats:
 @CHECKS.add("warning", "leave these annotators out")
 def one_answer(case: Case) -> Finding:
     """Annotators who give every item the same answer."""
-    n, share_of_answer = case.given.sum(axis=1), case.given.sum(axis=0) / case.given.sum()
+    n = case.given.sum(axis=1)
+    share_of_answer = case.given.sum(axis=0) / case.given.sum()
     # The root, for the others err, and on his items less than on all.
     chance = share_of_answer[case.given.argmax(axis=1)] ** (n / 2)
     kinds = pd.Series(getattr(case.annotations, "rating", case.code)).groupby(case.who).nunique()
@@ -100,7 +101,8 @@ def careless(case: Case) -> Finding:
     mine = given / np.maximum(given.sum(axis=1, keepdims=True), 1)
     # Share of the answers of all that are those which each annotator gives, by his habits.
     by_chance = np.minimum(mine @ given.sum(axis=0) / given.sum(), 0.98)
-    n, room = np.maximum(np.bincount(case.who, ~np.isnan(agrees), len(given)), 1), 1 - by_chance
+    n = np.maximum(np.bincount(case.who, ~np.isnan(agrees), len(given)), 1)
+    room = 1 - by_chance
     kappa = (np.bincount(case.who, np.nan_to_num(agrees), len(given)) / n - by_chance) / room
     enough = n >= min(ENOUGH, n.max())
     usual = float(np.median(kappa[enough]))
@@ -117,7 +119,8 @@ def careless(case: Case) -> Finding:
     badly = (given.max(axis=1) < given.sum(axis=1)) & (kappa < PART * usual)
 
     def say(j: int) -> str:
-        how, found = "against" if high[j] < 0 else "hardly with", interval(kappa[j], low[j], high[j])
+        how = "against" if high[j] < 0 else "hardly with"
+        found = interval(kappa[j], low[j], high[j])
         return f"answers {how} the others: kappa with their majority {found}, usual {usual:.2f}"
 
     return _annotators(case, np.where(badly, chance, 1.0), say)
@@ -127,17 +130,20 @@ def _annotators(case: Case, chance: Floats, say: Callable[[int], str]) -> Findin
     """Return a finding about annotators of enough answers: who, what is said, and how many are like this."""
     enough = case.given.sum(axis=1) >= ENOUGH
     need(enough.any(), f"an annotator with {ENOUGH} answers")
-    names, chance = case.annotations.annotators.tolist(), np.where(enough, chance * enough.sum(), 1.0)
+    names = case.annotations.annotators.tolist()
+    chance = np.where(enough, chance * enough.sum(), 1.0)
     return surest(names, chance, lambda j: f"{names[j]!r} {say(j)} ({(chance < CHANCE).sum()} like this)")
 
 
 @CHECKS.add("warning", "read these items: gold is wrong, or the question is not what gold answers")
 def against_gold(case: Case) -> Finding:
     """Gold against which all annotators of an item stand."""
-    gold, counts = gold_codes(case.gold, case.labels.items, case.labels.categories), case.labels.counts()
+    gold = gold_codes(case.gold, case.labels.items, case.labels.categories)
+    counts = case.labels.counts()
     known = np.flatnonzero((gold >= 0) & (counts.sum(axis=1) >= 2))
     need(known.size, "gold (gold=) of items with two answers")
-    right, n = counts[known, gold[known]], counts[known].sum(axis=1)
+    right = counts[known, gold[known]]
+    n = counts[known].sum(axis=1)
     expected = np.sum((1 - right.sum() / n.sum()) ** n)
     missed = known[right == 0]
     chance = float(sp.stats.poisson.sf(missed.size - 1, expected))
@@ -177,7 +183,8 @@ def camps(case: Case) -> Finding:
     first, second = (table(item[rows], case.code[rows], shape).toarray() for rows in sides)
     z, apart = min(_apart(first, second), _apart(second, first))
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
-    sizes, severity = " and ".join(str(len(camp)) for camp in names), "warning" if apart > FAR else None
+    sizes = " and ".join(str(len(camp)) for camp in names)
+    severity = "warning" if apart > FAR else None
     said = f"annotators form camps of {sizes}, which agree more within, by {apart:.2f}"
     return Finding(min(names, key=len), said, float(sp.stats.norm.sf(z)), severity)
 
@@ -247,10 +254,12 @@ def never_meet(case: Case) -> Finding:
 def too_fast(case: Case) -> Finding:
     """Annotators who answer too fast."""
     need("time" in case.time, "the seconds of each answer (time=)")
-    usual, names = case.time["time"].median(), case.annotations.annotators
+    usual = case.time["time"].median()
+    names = case.annotations.annotators
     fast = (case.time["time"] < FAST * usual).groupby(case.time["annotator"]).agg(["sum", "count"])
     part, n = fast.reindex(names, fill_value=0).to_numpy().T
-    chance, rule = sp.stats.binom.sf(part - 1, n, 0.5), f"in a third of the usual {usual:.1f} seconds"
+    chance = sp.stats.binom.sf(part - 1, n, 0.5)
+    rule = f"in a third of the usual {usual:.1f} seconds"
     return _annotators(case, chance, lambda j: f"gives {share(part[j], n[j])} of the answers {rule}")
 
 
@@ -317,11 +326,13 @@ def few_votes(case: Case) -> Finding:
 def paradox(case: Case) -> Finding:
     """Agreement that is high while kappa is low."""
     counts = case.labels.counts().astype(float)
-    n, usual = counts.sum(axis=1), counts.sum(axis=0) / counts.sum()
+    n = counts.sum(axis=1)
+    usual = counts.sum(axis=0) / counts.sum()
     agreed = (counts * (counts - 1)).sum() / max((n * (n - 1)).sum(), 1)
     kappa = 1 - (1 - agreed) / max(1 - (usual**2).sum(), 1e-9)
     common = case.labels.categories[usual.argmax()].item()
-    where, of = [common] if agreed > HIGH and kappa < LOW else [], f"{usual.max():.2f} of them are {common!r}"
+    where = [common] if agreed > HIGH and kappa < LOW else []
+    of = f"{usual.max():.2f} of them are {common!r}"
     return Finding(where, f"answers agree in {agreed:.2f} of pairs, yet kappa is {kappa:.2f}: {of}")
 
 
@@ -331,6 +342,7 @@ def paradox(case: Case) -> Finding:
 )
 def unused(case: Case) -> Finding:
     """Labels that nobody uses, or one annotator alone."""
-    names, given = case.votes.categories, np.column_stack([case.who, case.code])
+    names = case.votes.categories
+    given = np.column_stack([case.who, case.code])
     few = names[np.bincount(np.unique(given, axis=0)[:, 1], minlength=names.size) < 2].tolist()
     return Finding(few, f"{shorten(few)} are given by one annotator or nobody")

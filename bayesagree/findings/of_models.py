@@ -29,7 +29,8 @@ def knows_votes(case: Case) -> Finding:
     # where items are so alike that planted copies do not show.
     part = 2 / 3 if found.seen >= SURE else 1 / 2
     over = np.where(found.uneven, 0.0, (found.z - max(found.votes_z - UNSURE, 0)) * part)
-    over, who = np.fmax(over, -found.closeness), found.models[found.dependent].tolist()
+    over = np.fmax(over, -found.closeness)
+    who = found.models[found.dependent].tolist()
     same = [f"; {m} is annotator {a}" for m, a in zip(found.models, found.annotator) if a is not None]
     most = max(np.max(over, initial=0, where=found.dependent), 4 * bool(same))
     chance = float(sp.stats.norm.sf(most)) * over.size
@@ -42,7 +43,8 @@ def missing(case: Case) -> Finding:
     """Items that a model predicts nothing for."""
     items, models = case.every_item, case.models
     lacks = models.lacking().sum(axis=1) + items.size - models.items.size
-    worst, part = models.models[lacks.argmax()].item(), share(lacks.max(), items.size)
+    worst = models.models[lacks.argmax()].item()
+    part = share(lacks.max(), items.size)
     severity = "critical" if lacks.max() > MANY * items.size else None
     said = f"{worst!r} predicts nothing for {part} of the items"
     return Finding(models.models[lacks > 0].tolist(), said, severity=severity)
@@ -53,9 +55,12 @@ def missing(case: Case) -> Finding:
 )
 def base_rate(case: Case) -> Finding:
     """Models that match the votes no better than their habits do by chance."""
-    hard, counts = case.models.hard_labels(), case.labels.counts()
-    counts, hard = counts[some := counts.sum(axis=1) > 0], hard[:, some]
-    hit, chance = _share(counts, hard), (counts.sum(axis=0) / counts.sum())[hard].mean(axis=1)
+    hard = case.models.hard_labels()
+    counts = case.labels.counts()
+    counts = counts[some := counts.sum(axis=1) > 0]
+    hard = hard[:, some]
+    hit = _share(counts, hard)
+    chance = (counts.sum(axis=0) / counts.sum())[hard].mean(axis=1)
     kappa, error = (hit.mean(axis=1) - chance, sp.stats.sem(hit, axis=1) + 1e-9) / (1 - chance)
     names, half = case.models.models.tolist(), 1.96 * error
     p = sp.stats.norm.cdf((kappa - USELESS) / error) * len(names)
@@ -100,7 +105,8 @@ def unseparated(case: Case) -> Finding:
     """Models that nothing separates from the best."""
     how = {"plausibility": "dirichlet", "missing": "skip", "random_seed": case.random_seed}
     table: Any = compare(evaluate(case.labels, case.models, **how))
-    best, first = table.iloc[0], table.index[table["tier"] == 1].tolist()
+    best = table.iloc[0]
+    first = table.index[table["tier"] == 1].tolist()
     accuracy = interval(best["score"], best["lower"], best["upper"])
     said = f"nothing separates {len(first)} of {len(table)} models from each other"
     return Finding(first if len(first) > 1 else [], f"{said}; the best, {first[0]!r}, has accuracy {accuracy}")
@@ -122,10 +128,12 @@ def uncalibrated(case: Case) -> Finding:
 
     The stated probability of a label lies between how often one vote is that label and how often the majority is.
     """
-    names, counts = case.models.models.tolist(), case.labels.counts()
+    names = case.models.models.tolist()
+    counts = case.labels.counts()
     need(not no_probabilities(case).where, "probabilities of every model")
     scores: Any = case.models.scores
-    counts, scores = counts[some := counts.sum(axis=1) > 2], scores[:, some]
+    counts = counts[some := counts.sum(axis=1) > 2]
+    scores = scores[:, some]
     stated, top = scores.max(axis=2), scores.argmax(axis=2)
     over = stated - _share(counts == counts.max(axis=1, keepdims=True), top)
     under = _share(counts, top) - stated
@@ -145,7 +153,8 @@ def _share(counts: Any, label: Any) -> Any:
 @CHECKS.add("note", "read these items, the first ones first: their label is wrong, or they are hard")
 def all_err(case: Case) -> Finding:
     """Items on which all models err alike: the label is wrong, or the item is hard."""
-    hard, counts = case.models.hard_labels(), case.labels.counts()
+    hard = case.models.hard_labels()
+    counts = case.labels.counts()
     need(len(hard) > 1, "two models")
     lead = counts.max(axis=1) - counts[np.arange(len(counts)), hard[0]]
     missed = (hard == hard[0]).all(axis=0) & (hard[0] >= 0) & (lead > 0)

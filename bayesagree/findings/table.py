@@ -96,7 +96,8 @@ def audit(
     games = given if isinstance(given, Comparisons) else None
     if isinstance(given, Comparisons):
         given = given.to_labels("keep" if given.items.size else "first")
-    items, models = given.items, as_predictions(predictions, given, may_lack=True)
+    items = given.items
+    models = as_predictions(predictions, given, may_lack=True)
     if models is not None:
         models = models.on_items(items)
         if not isinstance(given, Rankings):
@@ -106,7 +107,10 @@ def audit(
         gold = known[known.index.isin(given.items)]
     time = pd.DataFrame() if time is None else time
     case = Case(given, items, models, as_annotators(people), gold, time, random_seed, texts, games)
-    checks, said, rows, where = of_annotations.CHECKS | of_models.CHECKS, {}, {}, {}
+    checks = of_annotations.CHECKS | of_models.CHECKS
+    said = {}
+    rows = {}
+    where = {}
     for name, check in checks.items():
         about = (check.look.__doc__ or "").splitlines()[0].rstrip(".")
         rows[name] = ["none", f"nothing found: {about}", "", "", ""]
@@ -138,7 +142,8 @@ def audit(
 
 def _corrected(said: dict[str, Finding]) -> dict[str, float]:
     """Return the chance of each finding among all that are inferred, 0 of what is counted."""
-    least, chances = 0.0, {name: 0.0 for name, one in said.items() if one.chance is None}
+    least = 0.0
+    chances = {name: 0.0 for name, one in said.items() if one.chance is None}
     order = sorted((one.chance or 0.0, name) for name, one in said.items() if name not in chances)
     for k, (chance, name) in enumerate(order):
         chances[name] = least = max(least, chance * (len(order) - k), 1e-12)

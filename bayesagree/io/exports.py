@@ -231,7 +231,8 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
             ends = say("scale", (min(ours), max(ours)))
             found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {ends}")
     if annotations is not None:
-        overview, annotated = annotations.overview(), annotations.items.tolist()
+        overview = annotations.overview()
+        annotated = annotations.items.tolist()
         counted = ("models", "items", "annotations", "comparisons")
         read = {what: number for what in counted if isinstance(number := overview.get(what), int)}
     predictions = None if found.runs and annotations is not None else found.predictions(labels, annotated)

@@ -241,7 +241,8 @@ def _summary(values: xr.DataArray, prob: float) -> pd.DataFrame:
     if not {"chain", "draw"} <= set(values.dims) or values.dtype.kind not in "fiub":
         return cells(values.to_dataset(name="value")).assign(ci_kind=None)
     draws = values.stack(sample=("chain", "draw")).transpose("sample", ...).astype(float)
-    mean, ends = draws.mean("sample"), column_hdi(draws.values.reshape(len(draws), -1), prob)
+    mean = draws.mean("sample")
+    ends = column_hdi(draws.values.reshape(len(draws), -1), prob)
     lower, upper = (mean.copy(data=end.reshape(mean.shape)) for end in ends)
     sd = draws.std("sample", ddof=1) if len(draws) > 1 else np.nan
     found = xr.Dataset({"value": mean, "sd": sd, "lower": lower, "upper": upper})

@@ -22,7 +22,10 @@ from bayesagree.io.tables import read_table
 
 ROLES = ("model", "item", "label", "score")
 # What a table holds.
-LONG, LABELS, NUMBERS, SCORES = "scores, one a row", "hard labels", "numbers", "scores"
+LONG = "scores, one a row"
+LABELS = "hard labels"
+NUMBERS = "numbers"
+SCORES = "scores"
 POSITIVE = "probabilities of the positive label"
 
 
@@ -168,7 +171,8 @@ def _layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) ->
     if "label" in table.columns:
         return table, LONG if "score" in table.columns else LABELS, False
     others = [name for name in table.columns if name not in ("model", "item")]
-    cells, by_model = table[others], "model" not in table.columns and bool(others)
+    cells = table[others]
+    by_model = "model" not in table.columns and bool(others)
     if numbers and not {*others} & {*THRESHOLD_LABELS}:
         return table, NUMBERS, by_model
     if by_model and labels is None and _hold_labels(cells):

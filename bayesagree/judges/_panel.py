@@ -92,11 +92,14 @@ def panel_of(
             "or have the judges judge them"
         )
     counts = people.counts()
-    number, yes = counts.sum(axis=1), counts[:, _code(people, positive)]
+    number = counts.sum(axis=1)
+    yes = counts[:, _code(people, positive)]
     if people.has_repeats:  # what a person answers again is no other person's vote
         of_person = verdict_values(people, positive)
-        number, yes = np.isfinite(of_person).sum(axis=1), np.nansum(of_person, axis=1)
-    votes, agree = np.zeros(items.size, np.int64), np.zeros(items.size)
+        number = np.isfinite(of_person).sum(axis=1)
+        yes = np.nansum(of_person, axis=1)
+    votes = np.zeros(items.size, np.int64)
+    agree = np.zeros(items.size)
     votes[place], agree[place] = number, yes
     everything: Any = np.full(items.size, ALL) if system is None else system
     groupings = {"system": everything, **(dict(by.items()) if by is not None else {})}
@@ -117,8 +120,11 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
     positive, each with an intercept of its own: where judges err together, unanimous ones may know less than nearly
     unanimous ones, which no sum over judges can say.
     """
-    scaled, n_judges, scales = _standardised(panel.verdict), panel.judges.size, []
-    base, called = np.column_stack([np.ones(panel.items.size), scaled]), ["all", *map(str, panel.judges)]
+    scaled = _standardised(panel.verdict)
+    n_judges = panel.judges.size
+    scales = []
+    base = np.column_stack([np.ones(panel.items.size), scaled])
+    called = ["all", *map(str, panel.judges)]
     sizes = [prior.intercept_sd] + [prior.slope_sd] * n_judges
     parts = [(base * sizes, [-1] * (1 + n_judges), called)]
     several = [factor for factor in panel.factors if factor.levels.size > 1]
@@ -191,10 +197,12 @@ def _standardised(verdict: Floats) -> Floats:
 def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
     """Return verdicts between 0 and 1, (item, judge): is it the positive label, or where on the scale is it."""
     if isinstance(verdicts, Labels):
-        value, weight = (verdicts.label_index == _code(verdicts, positive)).astype(float), verdicts.count
+        value = (verdicts.label_index == _code(verdicts, positive)).astype(float)
+        weight = verdicts.count
     else:
         low, high = verdicts.scale
-        value, weight = (verdicts.rating - low) / (high - low), np.ones(verdicts.rating.size)
+        value = (verdicts.rating - low) / (high - low)
+        weight = np.ones(verdicts.rating.size)
     shape = (verdicts.items.size, verdicts.annotators.size)
     cell = verdicts.item_index.astype(np.int64) * shape[1] + verdicts.annotator_index
     number = np.bincount(cell, weight, shape[0] * shape[1])

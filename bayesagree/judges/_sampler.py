@@ -67,7 +67,9 @@ class Votes:
 
     def density(self, points: Floats) -> Floats:
         """Return log densities of points (point, parameter)."""
-        unit, logs, people = points[:, : self.n], points[:, self.n : self.end], self.people(points)
+        unit = points[:, : self.n]
+        logs = points[:, self.n : self.end]
+        people = self.people(points)
         mean = (unit * self.deviations(points)) @ self.columns.T
         astray = ~(np.abs(mean).max(axis=1, initial=0.0) < FARTHEST)
         mean[astray] = 0.0
@@ -84,18 +86,22 @@ class Votes:
 
     def _truths(self, mean: Floats, accuracy: Floats) -> Floats:
         """Log probability of the votes of each cell, by its m and people's sensitivity and specificity."""
-        negative, right = self.votes - self.positive, accuracy[:, None, :]
+        negative = self.votes - self.positive
+        right = accuracy[:, None, :]
         log_yes = self.positive * np.log(right[..., 0]) + negative * np.log1p(-right[..., 0])
         log_no = negative * np.log(right[..., 1]) + self.positive * np.log1p(-right[..., 1])
         return np.logaddexp(sp.special.log_ndtr(mean) + log_yes, sp.special.log_ndtr(-mean) + log_no)
 
     def _shares(self, mean: Floats, rho: Floats) -> Floats:
         """Log probability of the votes of each cell, by its m and rho."""
-        spread, tau, most = np.sqrt(1 - rho), np.sqrt(rho / (1 - rho)), self.votes.max()
+        spread = np.sqrt(1 - rho)
+        tau = np.sqrt(rho / (1 - rho))
+        most = self.votes.max()
         centre = mean / spread
         low, high = (np.arcsinh(centre + side * REACH * tau) for side in (-1, 1))
         # As dense as the votes of one item ask for: where they are all but certain, or around the cell's own mean.
-        normal, across = 2 * REACH / APART, (high - low).max() / ACROSS * np.sqrt(max(1.0, most / 32))
+        normal = 2 * REACH / APART
+        across = (high - low).max() / ACROSS * np.sqrt(max(1.0, most / 32))
         number = int(min(normal * np.sqrt(1 + 0.64 * most * tau.max() ** 2), max(normal, across))) + 1
         step = (high - low) / number
         x = low[..., None] + step[..., None] * np.arange(number + 1)

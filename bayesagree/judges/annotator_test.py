@@ -186,7 +186,8 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
         )
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
     rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
-    codes, names = np.where(rows[:, None] < 0, -1, verdict_codes(verdicts)[rows]), [*verdicts.categories, None]
+    codes = np.where(rows[:, None] < 0, -1, verdict_codes(verdicts)[rows])
+    names = [*verdicts.categories, None]
     predicted = {
         str(judge): [names[code] for code in codes[:, j]] for j, judge in enumerate(verdicts.annotators)
     }
@@ -230,7 +231,8 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
         said = np.append(np.asarray(judges.categories, np.float64), np.nan)[judges.hard_labels()[model]]
     else:
         said = judges.points()[model]
-    verdict, own = said[place][ratings.item_index], ratings.rating
+    verdict = said[place][ratings.item_index]
+    own = ratings.rating
     number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
     total, square = (
         np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2)

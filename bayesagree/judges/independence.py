@@ -137,14 +137,16 @@ def _errors(
 ) -> tuple[Floats, Floats]:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
-    correlation, rate = np.full((n_draws, n_judges, n_judges), np.nan), np.empty((n_draws, n_judges))
+    correlation = np.full((n_draws, n_judges, n_judges), np.nan)
+    rate = np.empty((n_draws, n_judges))
     for draw, truth in enumerate(_truths(verdict, evidence, n_draws, rng)):
         error = (verdict != truth[:, None]).astype(np.float64)
         weight = rng.standard_exponential(n_items)
         rate[draw] = weight @ error / weight.sum()
         # Judges err as often on pseudo-items as on items, drawn a little to one half; who never errs does not there.
         often = (0.7 * (error.sum(axis=0) + 1) / (n_items + 2) + 0.15) * error.any(axis=0)
-        together, own = rng.random((ATOMS, 1)), rng.random((ATOMS, n_judges))
+        together = rng.random((ATOMS, 1))
+        own = rng.random((ATOMS, n_judges))
         pseudo = np.where(rng.random((ATOMS, 1)) < rng.random(), together, own) < often
         weight = np.append(weight, rng.gamma(PSEUDO / ATOMS, size=ATOMS))
         covariance = np.cov(np.vstack([error, pseudo]), rowvar=False, aweights=weight, ddof=0)
@@ -161,7 +163,8 @@ def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Ge
     """
     certain = bool((evidence.max(axis=1) == 1).all())
     _, pattern = np.unique(verdict, axis=0, return_inverse=True)
-    prevalence, shape = evidence.mean(axis=0), (pattern.max() + 1, evidence.shape[1])
+    prevalence = evidence.mean(axis=0)
+    shape = (pattern.max() + 1, evidence.shape[1])
     ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
     truth = categories(rng, evidence)
     for draw in range(n_draws):
@@ -175,9 +178,13 @@ def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Ge
 def _single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], Integers, NDArray[Any]]:
     """Return items, judges, the label each judge gave each item (item, judge), and the labels."""
     if isinstance(judges, Predictions):
-        items, names, verdict = judges.items, judges.models, judges.hard_labels().T.astype(np.int64)
+        items = judges.items
+        names = judges.models
+        verdict = judges.hard_labels().T.astype(np.int64)
     elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
-        items, names, verdict = judges.items, judges.annotators, verdict_codes(judges)
+        items = judges.items
+        names = judges.annotators
+        verdict = verdict_codes(judges)
     else:
         raise InputError("judges are Labels with one verdict of each named judge on each item, or Predictions")
     if names.size < 2:
@@ -201,7 +208,8 @@ def _known_truths(
         evidence = mean.sel(item=items[known]).values[:, order]
     else:
         code = gold_codes(truth, items, labels)
-        known, evidence = code >= 0, np.eye(labels.size)[code[code >= 0]]
+        known = code >= 0
+        evidence = np.eye(labels.size)[code[code >= 0]]
     if not known.any():
         raise InputError(
             "the truth of no judged item is known; give gold or people's posterior of some of them"

@@ -190,7 +190,8 @@ def corrected_rate(
         "constant_data": _data(panel),
         "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
     }
-    names, features = panel.system.levels, [factor.name for factor in panel.factors[1:]]
+    names = panel.system.levels
+    features = [factor.name for factor in panel.factors[1:]]
     settings = {
         "target": target,
         "positive": positive,
@@ -214,7 +215,8 @@ def _fit(
     progress: Advance,
 ) -> Fit:
     """Draw the coefficients of the regression, and people's parameters."""
-    data, rng = regression(panel, prior), np.random.default_rng(seed)
+    data = regression(panel, prior)
+    rng = np.random.default_rng(seed)
     votes = Votes(panel, data, target, prior)
     points = chains_of(votes.density, modes(votes, rng), shape[1], shape[0], rng, progress).reshape(
         -1, votes.size
@@ -224,13 +226,16 @@ def _fit(
 
 def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Floats]:
     """Average the regression over the items of each system: rate (draw, system), confusion (draw, system, judge)."""
-    n_draws, n_systems, n_judges = len(fit.coefficient), panel.system.levels.size, panel.judges.size
+    n_draws = len(fit.coefficient)
+    n_systems = panel.system.levels.size
+    n_judges = panel.judges.size
     rate = np.empty((n_draws, n_systems))
     sensitivity, specificity = (np.empty((n_draws, n_systems, n_judges)) for _ in range(2))
     for s in range(n_systems):
         of_system = panel.system.code == s
         used = fit.columns[of_system].any(axis=0)  # not those of other systems
-        coefficient, columns = fit.coefficient[:, used], fit.columns[of_system][:, used]
+        coefficient = fit.coefficient[:, used]
+        columns = fit.columns[of_system][:, used]
         verdict = np.nan_to_num(panel.verdict[of_system], nan=-1.0)
         # Items that no predictor tells apart are one cell.
         _, first, size = np.unique(np.hstack([columns, verdict]), axis=0, return_index=True, return_counts=True)

@@ -45,7 +45,8 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     ([0.5], 'People labelled 40 items in all; below 100 the intervals are wide and lean on the prior.')
     """
     require_from("corrected_rate", result, "derived/saving")
-    posterior, derived = result["posterior"].to_dataset(), result["derived"].to_dataset()
+    posterior = result["posterior"].to_dataset()
+    derived = result["derived"].to_dataset()
     middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
     shorter = {"rate_mean": "rate", "rate_lower": "lower", "rate_upper": "upper"}
     per_system = derived[[*shorter, "saving"]].rename(shorter)

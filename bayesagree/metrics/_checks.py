@@ -23,7 +23,8 @@ def check_order(metrics: Sequence[Metric], has_order: bool, n_labels: int) -> No
 
 def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> None:
     """Refuse metrics of scores, probabilities, numbers or labels that the predictions lack."""
-    n_labels, names = predictions.categories.size, [str(name) for name in predictions.categories.tolist()]
+    n_labels = predictions.categories.size
+    names = [str(name) for name in predictions.categories.tolist()]
     fewest = 1 if predictions.runs is None else int(np.bincount(predictions.runs.code).min())
     for metric in metrics:
         record, name = metric.record, metric.name
@@ -41,7 +42,8 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
             )
             raise InputError(f"{name} needs {wants}, but these predictions are {has}")
         if record.needs == "numbers":
-            tail, levels = (1 - (metric.number or 0) / 100) / 2, np.asarray(predictions.levels)
+            tail = (1 - (metric.number or 0) / 100) / 2
+            levels = np.asarray(predictions.levels)
             if metric.number is not None and not max(levels[0], 1 - levels[-1]) - 1e-9 <= tail < 0.5:
                 raise InputError(
                     f"{name} needs quantiles at {tail:g} and {1 - tail:g} or samples beyond them; the predictions go "

@@ -171,7 +171,8 @@ class Scorer:
 
         With the labels of another annotator (item, sample), the last model is that one.
         """
-        drawn, at = Drawn(block, self.n_labels), range(self.predictions.models.size)
+        drawn = Drawn(block, self.n_labels)
+        at = range(self.predictions.models.size)
         found = [self._model(drawn, self.given.one(m, block.items), weightings) for m in at]
         if labels is not None:
             line: Any = 0.0
@@ -234,7 +235,8 @@ class ItemSums:
     def __init__(self, scorer: Scorer, n_samples: int, advance: Advance = lambda done: None) -> None:
         self.scorer, self._advance = scorer, advance
         n_slices = 1 if scorer.slices is None else scorer.slices.names.size
-        n_items, n_labels = scorer.predictions.items.size, scorer.n_labels
+        n_items = scorer.predictions.items.size
+        n_labels = scorer.n_labels
         of_each = 1 if scorer.weights is None else 2, n_slices
         self.sums = np.zeros((*of_each, scorer.n_components, scorer.n_models, n_samples))
         self.weight = np.zeros((*of_each, n_samples))
@@ -260,7 +262,8 @@ class ItemSums:
 
         Weighted by the bootstrap where there is one, or plain.
         """
-        weighting, items = -1 if weighted else 0, np.arange(self.scorer.predictions.items.size)
+        weighting = -1 if weighted else 0
+        items = np.arange(self.scorer.predictions.items.size)
         if (slices := self.scorer.slices) is not None:
             items = np.flatnonzero(np.isin(slices.code, np.arange(slices.names.size)[inside]))
         sums, total = (of[weighting, inside].sum(axis=0) for of in (self.sums, self.weight))

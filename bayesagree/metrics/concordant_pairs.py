@@ -79,10 +79,12 @@ class ScoreOrder:
         as the number of labels given. Who used one label only has no area under the curve and no part in the mean; NaN
         where that is everybody.
         """
-        n, pairs = np.bincount(annotator), annotator_pairs(annotator, positive)
+        n = np.bincount(annotator)
+        pairs = annotator_pairs(annotator, positive)
         ranks = pd.DataFrame(self.scores[:, item].T).groupby(annotator).rank().to_numpy()
         # The ranks of an annotator's positive labels count the labels below each, other positive ones among them.
-        share, n_positive = np.where(pairs > 0, n, 0) / np.maximum(pairs, 1), np.bincount(annotator[positive])
+        share = np.where(pairs > 0, n, 0) / np.maximum(pairs, 1)
+        n_positive = np.bincount(annotator[positive])
         among = share[: n_positive.size] @ (n_positive * (n_positive + 1) / 2)
         return ratio(share[annotator[positive]] @ ranks[positive] - among, n[pairs > 0].sum())
 
@@ -141,7 +143,8 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
     data, section 3.3.1; Wilcoxon / Mann-Whitney statistic for two values.
     """
-    batch, values = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=np.float64)
+    batch = np.asarray(scores, dtype=np.float64)
+    values = np.asarray(truth, dtype=np.float64)
     if values.ndim != 1 or batch.ndim not in (1, 2) or batch.shape[-1] != values.size or 0 in batch.shape[:-1]:
         raise InputError(
             f"scores have shape {batch.shape} and truth {values.shape}; they must be (model, item) or (item,), and "
@@ -162,7 +165,9 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
 @numba.njit(cache=True, nogil=True)
 def walk_down(order, ends, positive, negative, out):
     """Walk from the highest score down, equal scores at one step, and add to `out` (sample,); see `walked`."""
-    above, here, step = np.zeros_like(out), np.zeros_like(out), np.zeros_like(out)
+    above = np.zeros_like(out)
+    here = np.zeros_like(out)
+    step = np.zeros_like(out)
     for at in range(order.size):
         plus, minus = positive[order[at]], negative[order[at]]
         for s in range(out.size):

@@ -130,7 +130,8 @@ def auc(
 
     def against(k: int) -> Floats:
         if method == "sgt":
-            who, given = crowd["annotator"].to_numpy(), crowd["label"].to_numpy() == k
+            who = crowd["annotator"].to_numpy()
+            given = crowd["label"].to_numpy() == k
             return ScoreOrder(scores[k]).by_annotator(crowd["item"].to_numpy(), who, given)
         return _by_share(crowd, k, scores[k], prior)
 
@@ -158,7 +159,9 @@ def _majority(labels: Labels, ties: VoteTies, random_seed: Seed) -> pd.DataFrame
 
 def _by_share(crowd: pd.DataFrame, label: int, scores: Floats, prior: float) -> Floats:
     """Compare scores (model, item) with the share of a label among those of an item, smoothed by the prior."""
-    item, times, n_items = crowd["item"], crowd["times"], scores.shape[1]
+    item = crowd["item"]
+    times = crowd["times"]
+    n_items = scores.shape[1]
     total = np.bincount(item, times, n_items)
     n_positive = np.bincount(item, times * (crowd["label"] == label), n_items)
     if not 0 < n_positive.sum() < total.sum():  # the prior alone would rank items by their number of labels

@@ -19,7 +19,8 @@ def one_against_rest(
     truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None, *advance: Any
 ) -> Floats:
     """Mean over labels of their areas, NaN where one of them does not exist; of two labels the last one tells all."""
-    labels, rows = range(given.scores.shape[2]), True if weights is None else weights.all_rows()[items]
+    labels = range(given.scores.shape[2])
+    rows = True if weights is None else weights.all_rows()[items]
     own = [
         (given.scores[:, items, k], truth[items] == k) for k in (labels[-1:] if len(labels) == 2 else labels)
     ]
@@ -38,7 +39,8 @@ def spearman(
         weight = rows[:, s % rows.shape[1]]
         if weights is not None or not ranked:
             ranked = [midranks(one, weight) for one in points]
-        share, drawn = weight / weight.sum(), midranks(truth[items, s], weight)
+        share = weight / weight.sum()
+        drawn = midranks(truth[items, s], weight)
         for m, own in enumerate(ranked):
             out[m, s] = correlation(np.array([drawn, own, drawn**2, own**2, drawn * own]) @ share)
     return out

@@ -173,7 +173,8 @@ def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int |
     """Return the position of the positive label: by default the last of two; None stands for the macro average."""
     if positive is None:
         return 1 if len(labels) == 2 else None
-    names, wanted = [as_python(label) for label in labels], as_python(positive)
+    names = [as_python(label) for label in labels]
+    wanted = as_python(positive)
     if not isinstance(wanted, Hashable) or wanted not in names:
         raise InputError(f"positive={wanted!r} is not one of the labels ({shorten(labels)})")
     return names.index(wanted)

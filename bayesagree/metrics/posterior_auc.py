@@ -95,7 +95,8 @@ def auc_posterior(
         raise InputError(
             f"auc_posterior needs two labels, got {labels.categories.size} ({shorten(labels.categories)})"
         )
-    draws, chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    draws = positive_int(draws, "draws")
+    chains = positive_int(chains, "chains")
     work = partial(_against_labels, ScoreOrder(scores[-1]), labels.counts())
     size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
     blocks = item_blocks(draws * chains, size)
@@ -120,7 +121,8 @@ def _against_labels(
     """
     n_draws, rng = block
     n, n_positive = votes.sum(axis=1), votes[:, 1]
-    share, both = n_positive / np.maximum(n, 1), ratio(n_positive * (n_positive - 1.0), n * (n - 1))
+    share = n_positive / np.maximum(n, 1)
+    both = ratio(n_positive * (n_positive - 1.0), n * (n - 1))
     weight = (n > 0) * rng.standard_exponential((n_draws, n.size))
     positive = weight * share
     top = ceiling(weight, share, both)
@@ -129,13 +131,15 @@ def _against_labels(
     negative = weight - positive
     # Half of the pseudo-items have the labels of the items, and half each label alike.
     chance = 0.25 + 0.5 * (n_positive.sum() + 1) / (n.sum() + 2)
-    rows, atoms = np.arange(n_draws)[:, None], rng.gamma(CHANCE / ATOMS, size=(n_draws, ATOMS))
+    rows = np.arange(n_draws)[:, None]
+    atoms = rng.gamma(CHANCE / ATOMS, size=(n_draws, ATOMS))
     place = rng.choice(np.flatnonzero(n), atoms.shape)
     is_positive = rng.random(atoms.shape) < chance
     np.add.at(positive, (rows, place), atoms * is_positive)
     np.add.at(negative, (rows, place), atoms * ~is_positive)
     above, below = rng.gamma(PERFECT * np.array([[chance], [1 - chance]]), size=(2, n_draws))
-    of_positive, of_negative = positive.sum(axis=1), negative.sum(axis=1)
+    of_positive = positive.sum(axis=1)
+    of_negative = negative.sum(axis=1)
     own = (positive * negative).sum(axis=1)
     pairs = of_positive * of_negative - own
     right = above * of_negative + below * of_positive + above * below
@@ -162,10 +166,12 @@ def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:
     array
         Shape (draw,); NaN where there is no pair of labels, or no pair of items with both labels.
     """
-    total, positive = weight.sum(axis=1), (weight * share).sum(axis=1)
+    total = weight.sum(axis=1)
+    positive = (weight * share).sum(axis=1)
     paired = weight * ~np.isnan(both)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, second = positive / total, (paired * np.nan_to_num(both)).sum(axis=1) / paired.sum(axis=1)
+        mean = positive / total
+        second = (paired * np.nan_to_num(both)).sum(axis=1) / paired.sum(axis=1)
         # Over pairs of different items: mean**2 would count an item with itself and take part of the variance away.
         mean_square = (positive**2 - np.square(weight * share).sum(axis=1)) / (
             total**2 - np.square(weight).sum(axis=1)

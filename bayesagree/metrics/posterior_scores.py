@@ -139,7 +139,8 @@ def score(
         full = truth_is == "sampled" or requested.record.against_distribution
         draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=full)
     check_order([requested], states_order(truth, draws.labels), draws.labels.size)
-    slices, n_samples = ItemGroups.of(by, draws.items, "by"), draws.chains * draws.draws
+    slices = ItemGroups.of(by, draws.items, "by")
+    n_samples = draws.chains * draws.draws
     weights = None if cluster is None else ItemWeights(cluster, draws.items, n_samples, random_seed)
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
     plain = by is None and cluster is None and isinstance(requested.record.kind, Mean)
@@ -170,7 +171,8 @@ def score_array(
     values: Floats, metric: Metric, of: Predictions, sizes: tuple[int, int], slices: ItemGroups | None
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""
-    models, values = of.model_names, values if of.runs is None else of.runs.mean(values)
+    models = of.model_names
+    values = values if of.runs is None else of.runs.mean(values)
     warn_undefined(values, metric, models)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
     coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}

@@ -163,7 +163,8 @@ def _nearest(name: str) -> str | None:
 
 def _spellings(name: str) -> list[str]:
     """Return the names of all metrics, with the number and label of a misspelt one where they have a place for them."""
-    number, label = re.search(r"\d+", name), re.search(r"\[(.*)\]", name)
+    number = re.search(r"\d+", name)
+    label = re.search(r"\[(.*)\]", name)
     return [
         pattern.replace("{}", number[0] if number else f"{record.default or 1:g}").replace(
             "{label}", label[1] if label else "LABEL"

@@ -56,7 +56,8 @@ class Scorer:
         truth: Any = self._truth
         if votes is not None:
             counted = Labels.from_counts(votes, labels=self._labels)
-            truth, items = dirichlet(counted, random_seed=self._seed), counted.items.tolist()
+            truth = dirichlet(counted, random_seed=self._seed)
+            items = counted.items.tolist()
         else:
             tables = [table for table in (X, y) if isinstance(table, pd.DataFrame | pd.Series)]
             if not tables:

@@ -70,7 +70,8 @@ def per_item(
     truth = as_truth(truth)
     predictions = as_predictions(predictions, truth)
     requested = Metric.named(metric)
-    kind, full = requested.record.kind, requested.record.against_distribution
+    kind = requested.record.kind
+    full = requested.record.against_distribution
     if not isinstance(kind, Mean):
         raise InputError(f"{requested.name} is not a mean over items, so single items have no value")
     draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=full)

@@ -42,11 +42,14 @@ class Given(NamedTuple):
     @classmethod
     def of(cls, predictions: Predictions, depth: int = 1) -> Self:
         """Read predictions and their `depth` best labels."""
-        shape, names = (predictions.models.size, predictions.items.size), predictions.categories
+        shape = (predictions.models.size, predictions.items.size)
+        names = predictions.categories
         none = np.zeros((*shape, 0))
         if predictions.numbers is not None:
-            points, unlabelled = predictions.points(), np.full((*shape, 1), -1, np.int32)
-            numbers, levels = np.asarray(predictions.numbers), np.asarray(predictions.levels)
+            points = predictions.points()
+            unlabelled = np.full((*shape, 1), -1, np.int32)
+            numbers = np.asarray(predictions.numbers)
+            levels = np.asarray(predictions.levels)
             return cls(
                 unlabelled[:, :, 0], unlabelled, none, points, numbers, points.mean(axis=1), names, levels
             )
@@ -174,7 +177,8 @@ def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
 
 def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     """Mean overlap of the best 1, 2, ... k labels: a label that both have at place j or before counts from there on."""
-    table, gain = places(drawn, given, k), np.append(np.cumsum(1 / np.arange(k, 0, -1))[::-1], 0.0) / k
+    table = places(drawn, given, k)
+    gain = np.append(np.cumsum(1 / np.arange(k, 0, -1))[::-1], 0.0) / k
     return np.sum(looked_up(drawn, [gain[np.maximum(table, rank)] for rank in range(k)]), axis=0)
 
 
@@ -202,7 +206,8 @@ def brier_losses(given: Given) -> Floats:
 
 def distances(given: Given) -> Floats:
     """Steps from the model's label to each label; no label counts as the farthest one."""
-    at, hard = np.arange(given.categories.size), given.hard[..., None]
+    at = np.arange(given.categories.size)
+    hard = given.hard[..., None]
     return np.where(hard < 0, np.maximum(at, at[::-1]), np.abs(hard - at)).astype(np.float64)
 
 

@@ -22,7 +22,8 @@ def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width:
         tried = low + (high - low) * rng.random(at.shape)
         kept = left & (density(tried) > level)
         found, left = np.where(kept, tried, found), left & ~kept
-        low, high = np.where(tried < at, tried, low), np.where(tried >= at, tried, high)
+        low = np.where(tried < at, tried, low)
+        high = np.where(tried >= at, tried, high)
     return found
 
 
@@ -76,7 +77,8 @@ def concentration(
 
     The vectors are integrated out: `given` are their draws, `sizes` how many each has. `share` has one axis more.
     """
-    same, group = np.arange(now.size), np.repeat(np.arange(now.size), share.shape[-1])
+    same = np.arange(now.size)
+    group = np.repeat(np.arange(now.size), share.shape[-1])
 
     def density(u: Floats) -> Floats:
         x = np.exp(u)

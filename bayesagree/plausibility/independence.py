@@ -212,7 +212,8 @@ class _Hits(NamedTuple):
         """
         weight = (self.n >= 2) * (1.0 if self.weight is None else self.weight)
         pair, at = np.unique(np.column_stack([self.n, self.x]), axis=0, return_inverse=True)
-        total, size = np.bincount(at.ravel(), weight, len(pair)), np.minimum(pair[:, 0], MOST_VOTES)
+        total = np.bincount(at.ravel(), weight, len(pair))
+        size = np.minimum(pair[:, 0], MOST_VOTES)
         found, waiting = {}, np.zeros(len(pair), bool)
         for m in np.unique(size[size >= 2])[::-1].tolist():
             waiting |= size == m
@@ -236,7 +237,9 @@ class _Votes(NamedTuple):
     @classmethod
     def of(cls, annotations: Annotations) -> Self:
         """Read annotations; rankings whose first place is shared say nothing here."""
-        item, who, sizes = annotations.item_index, annotations.annotator_index, (annotations.categories.size,)
+        item = annotations.item_index
+        who = annotations.annotator_index
+        sizes = (annotations.categories.size,)
         if isinstance(annotations, Ratings):
             values, code = np.unique(annotations.rating, return_inverse=True)
             code, sizes = code.ravel(), (values.size,)
@@ -314,7 +317,9 @@ def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator
 
 def _z(cases: list[_Hits]) -> Floats:
     """Return how far the hits of each case are from a mixture of binomials; NaN where there are too few items."""
-    deviance, drawn, items = np.zeros(len(cases)), np.zeros((len(cases), SETS)), np.zeros(len(cases))
+    deviance = np.zeros(len(cases))
+    drawn = np.zeros((len(cases), SETS))
+    items = np.zeros(len(cases))
     all_histograms = [case.histograms() for case in cases]
     for m in range(2, MOST_VOTES + 1):
         which = [c for c, of_case in enumerate(all_histograms) if m in of_case]
@@ -446,5 +451,6 @@ def _centred(predictions: Predictions, model: int, items: NDArray[np.intp]) -> F
     """Return the probabilities of a model, or its labels, centred within an item."""
     if predictions.scores is not None and is_probability(scores := predictions.scores[model, items]):
         return scores - scores.mean(axis=1, keepdims=True)
-    label, k = predictions.hard_labels()[model, items, None], predictions.categories.size
+    label = predictions.hard_labels()[model, items, None]
+    k = predictions.categories.size
     return np.where(label >= 0, (label == np.arange(k)) - 1 / k, 0.0)

@@ -40,7 +40,8 @@ def plot_designs(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     x = found["annotators"].values
     for k, size in enumerate(found["items"].values.tolist()):
         row = found.sel(items=size)
-        below, above = row["width"] - row["width_lower"], row["width_upper"] - row["width"]
+        below = row["width"] - row["width_lower"]
+        above = row["width_upper"] - row["width"]
         panel.errorbar(
             x, row["width"], yerr=np.stack([below, above]), label=f"{size} items", capsize=2, **style(k)
         )

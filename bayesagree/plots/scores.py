@@ -58,7 +58,8 @@ def plot_scores(
     if "reliability" not in posterior[metric].dims:
         return _score_rows(compare(result, metric), plug_in, axes)
     found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")
-    levels, models = found["reliability"].values, found["model"].values.tolist()
+    levels = found["reliability"].values
+    models = found["model"].values.tolist()
     _, panel = one_panel(axes)
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
@@ -146,7 +147,8 @@ def plot_score_draws(
 def _edges(draws: NDArray[np.float64]) -> list[float]:
     """Return edges of about 40 bins, between the values of a score that has a grid (n right of so many)."""
     steps = np.diff(np.unique(draws.round(9)))
-    step, width = steps.min(initial=np.ptp(draws) + 1e-9), np.ptp(draws) / 40
+    step = steps.min(initial=np.ptp(draws) + 1e-9)
+    width = np.ptp(draws) / 40
     if not np.allclose(steps / step, np.round(steps / step), atol=1e-3):
         return np.histogram_bin_edges(draws, bins=40).tolist()
     wide = step * max(round(width / step), 1)

@@ -94,6 +94,7 @@ def diagnostics(tree: xr.DataTree) -> dict[str, float]:
     """Return how well Markov chains mixed; exact engines draw independently and have nothing to diagnose."""
     if "diagnostics" not in tree:
         return {}
-    stats, worst = tree["diagnostics"].to_dataset(), {"r_hat": np.nanmax, "ess": np.nanmin}
+    stats = tree["diagnostics"].to_dataset()
+    worst = {"r_hat": np.nanmax, "ess": np.nanmin}
     known = {name: stats[name].values for name in worst if name in stats}
     return {name: float(worst[name](v)) for name, v in known.items() if np.isfinite(v).any()}

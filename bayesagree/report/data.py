@@ -316,7 +316,8 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     """List the least certain items, least certain first, by the certainty of each label."""
     annotations, models, settings = case
     probability = certainty.transpose("item", "category").values
-    labels, rows = certainty["category"].values.astype(str).tolist(), []
+    labels = certainty["category"].values.astype(str).tolist()
+    rows = []
     said = np.empty((0, len(probability)), str) if models is None else _said(models)
     names = pd.Series([] if models is None else models.models.astype(str), dtype=object)
     for i in np.argsort(probability.max(axis=1), kind="stable")[: settings.least_certain].tolist():

@@ -92,7 +92,8 @@ def write_report(data: AnyReport, path: str | Path, *, title: str | None = None)
 
 def _written(template: str, data: AnyReport, **more: Any) -> str:
     """Fill in a template: all of them know the data, what depends on their kind, and what is derived from them."""
-    kind, given = kind_of(data.annotations), cast(Any, data.annotations)
+    kind = kind_of(data.annotations)
+    given = cast(Any, data.annotations)
     found: Any = data.findings[data.findings["severity"].isin(["critical", "warning", "note"])].head(
         MOST_FINDINGS
     )

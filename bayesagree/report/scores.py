@@ -55,7 +55,8 @@ class ModelScores:
 
     def _first(self, scores: xr.DataArray) -> xr.DataArray:
         ranking = next(iter(self.ranking.values()))
-        found, best = scores.isel(metric=0).sel(model=ranking.index), ranking.attrs.get("best")
+        found = scores.isel(metric=0).sel(model=ranking.index)
+        best = ranking.attrs.get("best")
         sign = 1 if ranking.attrs["higher_is_better"] else -1
         return (sign * found if best is None else -np.abs(found - best)).idxmax("model")
 
@@ -63,7 +64,9 @@ class ModelScores:
 def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataTree]:
     """Score the models at every reliability; returns also the evaluation."""
     models: Any = case.models
-    settings, record, metrics = case.settings, case.settings.record, case.settings.metrics
+    settings = case.settings
+    record = case.settings.record
+    metrics = case.settings.metrics
     options = settings.options(
         "plausibility", "reliability", "metrics", "draws", "chains", "random_seed", "items", "missing", "risk"
     )

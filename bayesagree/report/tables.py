@@ -105,7 +105,9 @@ def _ranked(
         rows = [table.loc[model] for table in shown.values()]
         return [f"{write[0](row['score'])} ({write[1](row['lower'], row['upper'])})" for row in rows]
 
-    rows, first, models = [], next(iter(shown.values())), ranking.itertuples()
+    rows = []
+    first = next(iter(shown.values()))
+    models = ranking.itertuples()
     for rank in cast("Iterator[Any]", models):
         tier = f"{rank.tier} (place {rank.rank_lower} to {rank.rank_upper})"
         chances = probability(rank.prob_best), probability(rank.prob_better)

@@ -29,7 +29,8 @@ def group_draws(
 ) -> dict[str, Floats]:
     """Draw independently, from agreements and annotations of each annotator: w, m, b, then the mean of every group."""
     counts = [_more_than(values, group, n_groups) for values in (agree, total - agree, total)]
-    shared, edges = [np.linspace(0, 1, COARSE + 1)] * 3, _cells_of_means(counts, n_groups)
+    shared = [np.linspace(0, 1, COARSE + 1)] * 3
+    edges = _cells_of_means(counts, n_groups)
     for _ in range(2):
         shared = _range_that_matters(shared, _on_cells(counts, edges, shared)[2])
     likelihood, prior, log_weight = _on_cells(counts, edges, shared)
@@ -78,14 +79,16 @@ def _range_that_matters(shared: Shared, log_weight: Floats) -> Shared:
     matters = log_weight.reshape([edges.size - 1 for edges in shared]) > log_weight.max() - NEGLIGIBLE
     boxes = []
     for edges, at in zip(shared, np.nonzero(matters)):
-        low, high = max(at.min() - 1, 0), min(at.max() + 2, edges.size - 1)
+        low = max(at.min() - 1, 0)
+        high = min(at.max() + 2, edges.size - 1)
         boxes.append(np.linspace(edges[low], edges[high], FINE + 1))
     return boxes
 
 
 def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, Floats]:
     """Return the likelihood of each group's mean scaled to 1, (within, group, cell), and the log of the scale."""
-    scaled, largest = np.empty((within.size, len(counts[0]), mean.size)), np.empty(within.size)
+    scaled = np.empty((within.size, len(counts[0]), mean.size))
+    largest = np.empty(within.size)
     for i, phi in enumerate(within**-2 - 1):
         agree, disagree, all_ = (
             count @ np.log(start + np.arange(count.shape[1])[:, None])

@@ -81,7 +81,9 @@ def group_agreement(
     probability(ci_prob, "ci_prob")
     require_one_each(annotations, "agreement of groups")
     groups = as_groups(annotations, annotators, by)
-    of_row, size, n_items = groups.of_rows(annotations), groups.names.size, annotations.items.size
+    of_row = groups.of_rows(annotations)
+    size = groups.names.size
+    n_items = annotations.items.size
     kept = of_row >= 0
     group, item = of_row[kept], annotations.item_index[kept]
     code, moments = _coded_moments(annotations, kept)
@@ -96,7 +98,8 @@ def group_agreement(
         np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed))
     )
     sums = np.split(weighted, len(pairs), axis=1)
-    unordered, rows = annotations.kind == "labels" or len(moments) == 2, []
+    unordered = annotations.kind == "labels" or len(moments) == 2
+    rows = []
     for (g, h), part, total in zip(pairs, parts, sums):
         alpha = _alpha(total, same=g == h)
         drawn = alpha[1:] if np.isfinite(alpha[0]) else alpha[:0]
@@ -115,7 +118,8 @@ def _coded_moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> tu
     from these moments.
     """
     if annotations.kind == "labels":
-        code, x = annotations.label_index[kept].astype(np.int64), np.eye(annotations.categories.size)
+        code = annotations.label_index[kept].astype(np.int64)
+        x = np.eye(annotations.categories.size)
     else:
         values, code = np.unique(annotations.unit()[kept], return_inverse=True)
         x = values[:, None]

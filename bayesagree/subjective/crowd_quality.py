@@ -86,7 +86,9 @@ def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int =
     judgments = Judgments.of(labels)
     coords = {"item": labels.items, "annotator": labels.annotators, "category": labels.categories}
     last = Quality(*(np.ones(names.size) for names in coords.values()))
-    rounds, moved, most = 0, np.inf, positive_int(max_iterations, "max_iterations")
+    rounds = 0
+    moved = np.inf
+    most = positive_int(max_iterations, "max_iterations")
     while moved >= tolerance:
         if rounds == most:
             raise ConvergenceError(
@@ -94,7 +96,8 @@ def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int =
                 f"pass a tolerance above {tolerance:g} or more max_iterations"
             )
         new = Quality(*judgments.compared(judgments.marks, last), judgments.label_quality(last))
-        rounds, moved = rounds + 1, max(float(np.nanmax(np.abs(a - b))) for a, b in zip(new, last))
+        rounds = rounds + 1
+        moved = max(float(np.nanmax(np.abs(a - b))) for a, b in zip(new, last))
         last = new
     scores: dict[str, Any] = {name: (dim, one) for name, dim, one in zip(Quality._fields, coords, last)}
     scores["uas"] = ("item", "category"), judgments.label_share(last.wqs)
@@ -125,7 +128,9 @@ class Judgments:
             raise InputError(
                 "CrowdTruth scores annotators, but these labels do not say whose they are; use Labels.from_long"
             )
-        n_items, n_annotators, n_labels = labels.items.size, labels.annotators.size, labels.categories.size
+        n_items = labels.items.size
+        n_annotators = labels.annotators.size
+        n_labels = labels.categories.size
         pair = labels.item_index.astype(np.int64) * n_annotators + labels.annotator_index
         judged = np.bincount(np.unique(pair) // n_annotators, minlength=n_items)
         if (judged < 2).all():
@@ -146,9 +151,11 @@ class Judgments:
 
     def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats]:
         """Return UQS (item,) and WQS (annotator,) of vectors (judgment, label), each beside the others' marks."""
-        weight, q = self.annotator.T @ quality.wqs, np.nan_to_num(self.item.T @ quality.uqs)
+        weight = self.annotator.T @ quality.wqs
+        q = np.nan_to_num(self.item.T @ quality.uqs)
         crowd = self.item.T @ (self.item @ weight) - weight
-        size, own_length = np.sqrt(vectors @ quality.aqs), np.sqrt(self.marks @ quality.aqs)
+        size = np.sqrt(vectors @ quality.aqs)
+        own_length = np.sqrt(self.marks @ quality.aqs)
         # Sums over the other judgments of an item, (judgment, label): of unit vectors, and of vectors.
         unit, whole = (self._others(by) for by in (weight / own_length, weight))
         similarity = vectors.multiply(unit) @ quality.aqs / size
@@ -181,7 +188,8 @@ class Judgments:
         aqs = np.full(last.aqs.size, SMALLEST)
         for a in range(aqs.size):
             marked = self.annotator @ diags_array(self.marks[:, [a]].toarray().ravel()) @ self.item.T
-            chosen, both = csr_array(marked @ q @ met.T), csr_array(marked @ q @ marked.T)
+            chosen = csr_array(marked @ q @ met.T)
+            both = csr_array(marked @ q @ marked.T)
             chosen.eliminate_zeros()
             there = chosen.copy()
             there.data[:], chosen.data = 1.0, 1 / chosen.data

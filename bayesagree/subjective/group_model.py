@@ -110,7 +110,8 @@ def group_posterior(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     predictions = as_predictions(predictions, labels) if is_data(predictions) else predictions
-    n_draws, n_chains = positive_int(draws, "draws"), positive_int(chains, "chains")
+    n_draws = positive_int(draws, "draws")
+    n_chains = positive_int(chains, "chains")
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))
     streams = seed_sequence(random_seed).generate_state(counts.models.size)
     rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(streams)]

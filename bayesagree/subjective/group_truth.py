@@ -97,8 +97,10 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     ) * n_labels + labels.label_index[inside]
     counts = np.bincount(cell, minlength=n_groups * n_items * n_labels).reshape(n_groups, n_items, n_labels)
     others, size = counts.sum(axis=0) - counts, counts.sum(axis=2)
-    within, pairs = (counts * (counts - 1)).sum(axis=(1, 2)), (size * (size - 1)).sum(axis=1)
-    across, crossed = (counts * others).sum(axis=(1, 2)), (size * others.sum(axis=2)).sum(axis=1)
+    within = (counts * (counts - 1)).sum(axis=(1, 2))
+    pairs = (size * (size - 1)).sum(axis=1)
+    across = (counts * others).sum(axis=(1, 2))
+    crossed = (size * others.sum(axis=2)).sum(axis=1)
     known = (pairs > 0) & (crossed > 0)
     share = within / np.maximum(pairs, 1) - across / np.maximum(crossed, 1)
     return np.where(known, share, np.nan)

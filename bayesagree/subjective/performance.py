@@ -152,7 +152,8 @@ def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, random_seed: Seed
     True
     """
     rng = np.random.default_rng(seed_sequence(random_seed))
-    group, values = result["group_of"].to_numpy(), result["annotator_performance"].to_numpy()
+    group = result["group_of"].to_numpy()
+    values = result["annotator_performance"].to_numpy()
     kept = (group >= 0) & ~np.isnan(values).any(axis=0)
     n = np.bincount(group[kept], minlength=result.sizes["group"])
     weight = rng.exponential(size=(positive_int(draws, "draws"), int(kept.sum())))
@@ -212,7 +213,8 @@ def annotator_scores(
         if annotations.kind != "labels":
             raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
         aligned = predictions.aligned(annotations.items, annotations.categories)
-        models, predicted = aligned.models, aligned.hard_labels()[:, annotations.item_index]
+        models = aligned.models
+        predicted = aligned.hard_labels()[:, annotations.item_index]
         present = predicted >= 0
     else:
         if not predictions:

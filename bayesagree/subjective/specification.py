@@ -126,7 +126,9 @@ class EvaluationSpecification:
             A declared feature that the annotators or items do not have.
         """
         features = dict.fromkeys([*self.protected, *self.similarity, *self.representative, *self.annotators])
-        of, n_items, at = annotations.annotators, annotations.items.size, annotations.item_index
+        of = annotations.annotators
+        n_items = annotations.items.size
+        at = annotations.item_index
         parts = [_shares("annotator", f, annotators.values(f, of), self.annotators.get(f)) for f in features]
         for name, targets in self.items.items():
             if items is None or name not in items:
@@ -139,11 +141,14 @@ class EvaluationSpecification:
         composition = pd.DataFrame(columns=["group", "annotators", "annotations", "items"]).set_index("group")
         if self.protected:
             groups = Groups.by_features(annotations, annotators, self.protected)
-            composition, group = groups.composition(annotations), groups.of_rows(annotations)
-            cells, n_cells = group.astype(np.int64) * n_items + at, groups.names.size * n_items
+            composition = groups.composition(annotations)
+            group = groups.of_rows(annotations)
+            cells = group.astype(np.int64) * n_items + at
+            n_cells = groups.names.size * n_items
             gaps += _few(cells[group >= 0], n_cells, "cells (group, item)", self.labels_per_group_and_item)
             sizes: Any = composition["annotators"]
-            empty, small = sizes.index[sizes == 0], sizes.index[(sizes > 0) & (sizes < self.smallest_group)]
+            empty = sizes.index[sizes == 0]
+            small = sizes.index[(sizes > 0) & (sizes < self.smallest_group)]
             if len(empty) and len(self.protected) > 1:
                 gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
             if len(small):
@@ -177,7 +182,8 @@ class SpecificationReport(NamedTuple):
         points = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in vars(self.declared).items()}
         declared = "\n".join(f"- {name}: {value or 'not stated'}" for name, value in points.items())
         gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
-        shares, groups = markdown_table(self.distributions), markdown_table(self.groups.reset_index())
+        shares = markdown_table(self.distributions)
+        groups = markdown_table(self.groups.reset_index())
         parts = ["# Evaluation specification", declared, "Shares:", shares, "Gaps:", gaps, "Groups:", groups]
         return "\n\n".join(parts) + "\n"
 
@@ -217,7 +223,8 @@ def _shares(kind: str, feature: str, values: Any, targets: Shares | None) -> pd.
 
 def _share_gap(row: Any) -> str | None:
     """Name a declared value that nobody has, or a share two standard errors or more from its target."""
-    place, total = f"{row.kind}s, {row.feature}", row.n / row.actual if row.n else np.inf
+    place = f"{row.kind}s, {row.feature}"
+    total = row.n / row.actual if row.n else np.inf
     if row.value == UNKNOWN and row.n:
         return f"{place}: {row.n} of {total:.0f} are not known"
     if row.target > 0 and row.n == 0:

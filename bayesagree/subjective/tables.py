@@ -128,7 +128,8 @@ def read_model_predictions(
     table = read_table(path)
     index = [item, annotator] if annotator in table.columns else item
     if isinstance(annotations, Labels) and index == item:
-        found, items = read_predictions(path, model=model, item=item, label=label), annotations.items
+        found = read_predictions(path, model=model, item=item, label=label)
+        items = annotations.items
         return found.on_items(items).aligned(items, found.categories)
     column = label if isinstance(annotations, Labels) else rating
     missing = [name for name in (model, item, column) if name not in table.columns]

@@ -88,7 +88,9 @@ class MeanPrior:
         None where there are none.
         """
         at = self.lattice(like, precision)
-        terms, rows, found = like.terms(precision, at.logit), max(1, CELLS // at.logit.size), []
+        terms = like.terms(precision, at.logit)
+        rows = max(1, CELLS // at.logit.size)
+        found = []
         masses = np.ones((1 if shares is None else len(shares), at.logit.size))
         if self.hierarchical:
             masses = beta_masses(at, hyper[:, :1], hyper[:, 1:])
@@ -112,7 +114,8 @@ class MeanPrior:
 
         Uniformly between nodes a third of a step apart.
         """
-        drawn, order = np.empty((y.size, item.size)), np.argsort(y)
+        drawn = np.empty((y.size, item.size))
+        order = np.argsort(y)
         for some in np.split(order, np.flatnonzero(np.diff(y[order]) > 0) + 1):
             precision = float(np.exp(y[some[0]]))
             at = self.lattice(like, precision, 1 / 3)

@@ -150,7 +150,8 @@ def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihoo
         n = counts.values.size
         return replace(_from_intervals(counts, (np.arange(n) + 0.5) / n, np.arange(n), 1 / n), bin_width=np.nan)
     if kind == "binned" and counts.share_of_ends == 0:
-        columns, none = counts.counts @ _density_columns(counts.values), np.empty(0)
+        columns = counts.counts @ _density_columns(counts.values)
+        none = np.empty(0)
         return Likelihood(columns, none, none, True, counts.weight, counts.size, counts.group)
     return _from_intervals(counts, *intervals(counts.values))
 
@@ -177,7 +178,9 @@ def _from_intervals(counts: RatingCounts, centre: Floats, which: NDArray[np.int6
     shape = which.size, np.count_nonzero(~flat)
     one_hot = sp.sparse.csr_array((np.ones(some.sum()), (np.flatnonzero(some), bin_of[some])), shape=shape)
     statistics = (counts.counts @ one_hot).toarray()
-    log_width, low, high = 0.0, np.maximum(centre[~flat] - gap / 2, 0), np.minimum(centre[~flat] + gap / 2, 1)
+    log_width = 0.0
+    low = np.maximum(centre[~flat] - gap / 2, 0)
+    high = np.minimum(centre[~flat] + gap / 2, 1)
     if flat.any():
         columns = np.where(some[:, None], 0.0, _density_columns(np.where(some, 0.5, centre[which])))
         densities = counts.counts @ columns
@@ -209,6 +212,7 @@ def compressed(like: Likelihood) -> Likelihood:
     weight = np.bincount(cell, like.weight)
     c, centre = (np.bincount(cell, like.weight * of) / weight for of in (c, d))
     spread = np.sqrt(np.bincount(cell, like.weight * (d - centre[cell]) ** 2) / weight)
-    few, at = like.of(np.repeat(first, 2)), np.repeat(centre, 2) + np.outer(spread, [1, -1]).ravel()
+    few = like.of(np.repeat(first, 2))
+    at = np.repeat(centre, 2) + np.outer(spread, [1, -1]).ravel()
     few.statistics[:, -2:] = np.repeat(c, 2)[:, None] + at[:, None] * np.array([1, -1])
     return replace(few, weight=np.repeat(weight / 2, 2))

@@ -31,7 +31,9 @@ Density = Callable[..., Floats]
 
 HALF_LOG_2 = np.log(2) / 2
 # log p from Phi -0.9999 to 1 - 2^-9999, and the largest logit of m and s; shares closer to 1 make no difference.
-SEARCH, LARGEST_LOGIT, LARGEST_ANGLE = (np.log(1e-4), np.log(2e4)), 15.0, np.pi / 2 - 1e-6
+SEARCH = (np.log(1e-4), np.log(2e4))
+LARGEST_LOGIT = 15.0
+LARGEST_ANGLE = np.pi / 2 - 1e-6
 # log p at which the mode is looked for first, logits of s and, for outright ends, angles.
 STARTS = np.linspace(-1.5, 4.0, 9), (-2.0, -0.5, 1.0), (0.15, 0.7)
 # Step of the finite differences towards the mode, and how far from the best start it may be.
@@ -164,7 +166,8 @@ def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiP
     places, log_weight, k_hat, error, effective = _by_importance(density, rounds, rival)
     total = float(sp.special.logsumexp(log_weight))
     order = np.argsort(places[:, 0])
-    places, weight = places[order], np.exp(log_weight[order] - total)
+    places = places[order]
+    weight = np.exp(log_weight[order] - total)
     hyper = sp.special.expit(places[:, 1:3]) if problem.means.hierarchical else None
     shares = np.sin(places[:, -2:]) ** 2 if outright else np.zeros((len(places), 2))
     return PhiPosterior(
@@ -177,14 +180,19 @@ def log_density(problem: Problem, outright: bool) -> Density:
 
     With a step, log p is rounded to its multiples; without, the density is continued evenly to negative angles.
     """
-    like, means, best = compressed(problem.like), problem.means, np.array([-np.inf])
+    like = compressed(problem.like)
+    means = problem.means
+    best = np.array([-np.inf])
     kinds = 3 if means.hierarchical else 1
 
     def density(places: Floats, step: float = 0.0) -> Floats:
-        y, logits, angles = places[:, 0], places[:, 1:kinds], places[:, kinds:]
+        y = places[:, 0]
+        logits = places[:, 1:kinds]
+        angles = places[:, kinds:]
         inside = (np.abs(logits) < LARGEST_LOGIT).all(axis=1) & (np.abs(angles) < LARGEST_ANGLE).all(axis=1)
         if step:
-            y, inside = np.round(y / step) * step, inside & (angles >= 0).all(axis=1)
+            y = np.round(y / step) * step
+            inside = inside & (angles >= 0).all(axis=1)
         inside &= (y > SEARCH[0]) & (y < SEARCH[1])
         found = np.full(y.size, -np.inf)
         of_phi = y[inside] + np.log(HALF_LOG_2) - HALF_LOG_2 * np.exp(y[inside])
@@ -293,7 +301,8 @@ def _by_importance(
         log_weight = values - sp.special.logsumexp(of_rounds, axis=0) + np.log(len(places))
         total = float(sp.special.logsumexp(log_weight))
         weight = np.exp(log_weight - total)
-        effective, k_hat = float(1 / (weight**2).sum()), pareto_k(log_weight)
+        effective = float(1 / (weight**2).sum())
+        k_hat = pareto_k(log_weight)
         ahead = total - np.log(len(places)) - rival
         # Beside another reading it need be only as exact as it counts.
         settled = effective > ENOUGH * max(sp.special.expit(ahead), LEAST_SHARE) and k_hat < K_HAT_LIMIT

@@ -73,7 +73,8 @@ def ratings(
     >>> problem.ratings.n_annotations, problem.ratings.scale
     (12, (1.0, 5.0))
     """
-    n, r = positive_int(n_items, "n_items"), positive_int(ratings_per_item, "ratings_per_item")
+    n = positive_int(n_items, "n_items")
+    r = positive_int(ratings_per_item, "ratings_per_item")
     if not -1 < phi < 1:
         raise InputError(f"phi={phi!r} must lie between -1 and 1")
     rng = np.random.default_rng(seed_sequence(random_seed))

@@ -71,7 +71,8 @@ def labelled_test_set(
     label = (rng.random((n_items, per_item, 1)) > truth.cumsum(axis=1)[:, None, :-1]).sum(axis=2)
     matrix = np.full((n_items, n_annotators), np.nan)
     np.put_along_axis(matrix, who, label.astype(float), axis=1)
-    labels, log_truth = list(range(n_labels)), np.log(np.maximum(truth, 1e-12))
+    labels = list(range(n_labels))
+    log_truth = np.log(np.maximum(truth, 1e-12))
     scores = [sp.special.softmax(log_truth + sd * rng.standard_normal(truth.shape), axis=1) for sd in noise]
     names = map("".join, chain(ascii_uppercase, product(ascii_uppercase, repeat=2)))  # A, ..., Z, AA, AB, ...
     predictions = Predictions.from_scores(dict(zip(names, scores)), labels=labels)

@@ -142,7 +142,8 @@ class Found:
     def made(self, frame: Any, columns: Columns, wanted: Wanted, kind: str, way_out: str = "") -> Annotations:
         """Make the container of rows; those without a value, and what the rule for repeats leaves out, are counted."""
         item, annotator, label, rating, rank = columns
-        value, names = rating if kind == "ratings" else label, {*frame.columns}
+        value = rating if kind == "ratings" else label
+        names = {*frame.columns}
         if wanted.merge_similar:
             roles = {item, annotator} & names
             frame = frame.assign(**{str(role): wanted.spelled(frame[role]) for role in roles})

@@ -51,7 +51,8 @@ def read(file: File, question: str | None) -> Found:
             who[role] = [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in table[name]]
     if "item" in who and "turn" in names:
         who["item"] = [f"{item}, turn {turn}" for item, turn in zip(who["item"], table["turn"])]
-    sides, order_known = [table[first].to_numpy(object), table[second].to_numpy(object)], True
+    sides = [table[first].to_numpy(object), table[second].to_numpy(object)]
+    order_known = True
     if winner == "preference" and is_number(table[[winner]]):
         order_known = ORDERS in names
         turned = table[ORDERS].fillna(value=False).astype(bool) if order_known else np.zeros(len(table), bool)

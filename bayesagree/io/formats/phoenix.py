@@ -4,7 +4,8 @@ from bayesagree.errors import warn
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
-NAMES, ITEMS = ("name", "annotation_name"), ("span_id", "context.span_id", "subject_id", "trace_id")
+NAMES = ("name", "annotation_name")
+ITEMS = ("span_id", "context.span_id", "subject_id", "trace_id")
 
 
 def recognise(file: File) -> bool:

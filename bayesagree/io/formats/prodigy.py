@@ -19,7 +19,8 @@ def read(file: File, question: str | None) -> Found:
         if row["answer"] == "ignore":
             found.left_out["ignored examples"] += 1
             continue
-        who, item = row.get("_annotator_id") or row.get("_session_id"), row["_input_hash"]
+        who = row.get("_annotator_id") or row.get("_session_id")
+        item = row["_input_hash"]
         view = row.get("_view_id", "")
         chosen = row.get("accept", []) if view == "choice" or "accept" in row else None
         marked = row.get("spans", []) if view in MANUAL or (view == "blocks" and "spans" in row) else None

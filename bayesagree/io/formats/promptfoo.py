@@ -20,7 +20,8 @@ def read(file: File, question: str | None) -> Found:
         grading = row.get("gradingResult") or {}
         components = grading.get("componentResults") or [grading | {"pass": row["success"]}]
         for number, component in enumerate(components):
-            judge, verdict = _judge(component, number), "pass" if component["pass"] else "fail"
+            judge = _judge(component, number)
+            verdict = "pass" if component["pass"] else "fail"
             found.answers.append(("pass", item, judge, verdict))
     return found
 

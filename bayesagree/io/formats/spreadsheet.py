@@ -81,7 +81,8 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
 
 def _wide(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
     """One column per annotator: the values of all columns are of one kind."""
-    others, cells = _others(table, columns), _cells(table, columns)
+    others = _others(table, columns)
+    cells = _cells(table, columns)
     if len(cells.columns) < 2:  # the layout is certain
         cells = others
     elif away := [name for name in others.columns if name not in cells.columns]:
@@ -108,7 +109,8 @@ def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     if cells.shape[1] == 0:
         raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
     names: Any = cells.columns.tolist() if wanted.labels is None else wanted.labels
-    array, items = cells.fillna(0).to_numpy(), _items(table, columns)
+    array = cells.fillna(0).to_numpy()
+    items = _items(table, columns)
     return Labels.from_counts(array, items=items, labels=names, ordered=wanted.ordered)
 
 
@@ -147,7 +149,8 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     table = table.set_axis(
         [places.index(name) + 1 if name in places else name for name in table.columns], axis=1
     )
-    keys, ranks = [columns.item, columns.annotator], [*range(1, len(places) + 1)]
+    keys = [columns.item, columns.annotator]
+    ranks = [*range(1, len(places) + 1)]
     rows = table.melt(keys, ranks, columns.rank, columns.label).dropna(subset=columns.label)
     rows[columns.label] = [
         cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]
@@ -167,7 +170,8 @@ def _places(table: Any) -> list[str]:
 
 def _kind_of(has: str, table: Any, columns: Columns, wanted: Wanted) -> Kind:
     """Return what the rows are."""
-    kind, roles = wanted.kind, {role for role in columns._fields[2:] if getattr(columns, role) in table.columns}
+    kind = wanted.kind
+    roles = {role for role in columns._fields[2:] if getattr(columns, role) in table.columns}
     if kind == "comparisons":
         raise InputError(
             f"{has}: comparisons are rows of left, right and winner (or model_a, model_b, winner); "

@@ -87,8 +87,12 @@ class LabelSampler(Sampler):
         if self.turn % NAMES == 0 and not self.crowd.gold.any():
             self.exchange_names(rng)
         self.draw_prevalence(rng)
-        crowd, rows, mixed, chains = self.crowd, self.rows, self.variant.mixed, len(self.choice)
-        urn, most = self.alpha[:, None] * self.prevalence, int(crowd.sizes.max()) + 1
+        crowd = self.crowd
+        rows = self.rows
+        mixed = self.variant.mixed
+        chains = len(self.choice)
+        urn = self.alpha[:, None] * self.prevalence
+        most = int(crowd.sizes.max()) + 1
         head = np.repeat(self.prevalence[..., None], most + 1, axis=2)
         if mixed:
             rising = np.cumsum(np.log(urn[..., None] + np.arange(most)), axis=2)
@@ -96,7 +100,8 @@ class LabelSampler(Sampler):
         together = not mixed or self.turn % TOGETHER == 0
         of_votes = rng.random((chains, crowd.item.size * mixed))
         uniform = of_votes, rng.random((chains, crowd.n_items * together, 2))
-        cell, step = rows.row[:, None] * rows.share.size + rows.column, np.tile(rows.share, len(rows.base))
+        cell = rows.row[:, None] * rows.share.size + rows.column
+        step = np.tile(rows.share, len(rows.base))
         shape, total = self.shape[:, None], self.kappa[:, None] + self.sums
         answers = ((shape + self.counts) * rows.share).reshape(chains, crowd.n_annotators, -1)
         given = self.start, crowd.annotator, crowd.label, np.ascontiguousarray(cell.T), rows.row, step, urn
@@ -108,7 +113,8 @@ class LabelSampler(Sampler):
         """Draw alpha by slice sampling, then the prevalence given the latent labels that are new draws from it."""
         new = (self.n > 0).sum(axis=1)
         if self.variant.mixed:
-            given, prior = Counts.by_chain(self.n), (self.prior.ambiguity, self.prior.ambiguity_sd)
+            given = Counts.by_chain(self.n)
+            prior = (self.prior.ambiguity, self.prior.ambiguity_sd)
             self.alpha = concentration(rng, self.alpha, self.prevalence, given, self.sizes, prior)
             new = given.new(rng, self.alpha[:, None] * self.prevalence)
         self.prevalence = mean(rng, self.prior.prevalence + new)
@@ -137,7 +143,9 @@ class LabelSampler(Sampler):
 
     def log_density(self) -> Floats:
         """Return the log density of what annotators say, and of their mean if it is learnt, (chain,)."""
-        shape, total, gammaln = self.shape[:, None], self.kappa[:, None], sp.special.gammaln
+        shape = self.shape[:, None]
+        total = self.kappa[:, None]
+        gammaln = sp.special.gammaln
         value = gammaln(shape + self.counts) - gammaln(shape) + self.counts * np.log(self.rows.share)
         whole = gammaln(total) - gammaln(total + self.sums)
         of_mean = ((self.rows.base - 1) * np.log(self.phi)).sum(axis=(1, 2))
@@ -163,7 +171,8 @@ class LabelSampler(Sampler):
     def right(self, rng: Rng) -> Floats:
         """Draw the chances of the right label given the latent labels."""
         rows = self.rows.row[: len(self.rows.base)]
-        shape, own = self.shape[:, None] + self.counts, np.diagonal(self.rows.column)[: rows.size]
+        shape = self.shape[:, None] + self.counts
+        own = np.diagonal(self.rows.column)[: rows.size]
         hits = shape[..., rows, own]
         misses = np.maximum(shape.sum(axis=3) - hits, 1e-12)
         return rng.beta(np.maximum(hits, 1e-12), misses)[..., self.rows.row]

@@ -59,7 +59,9 @@ def draw_latent(
             old = mine[t]
             if old < 0:
                 continue
-            own, rows, cells = answers[c, annotator[t]], inverse[c, annotator[t]], cell[label[t]]
+            own = answers[c, annotator[t]]
+            rows = inverse[c, annotator[t]]
+            cells = cell[label[t]]
             before = rows[row[old]]
             place[old] -= 1.0
             own[cells[old]] -= step[cells[old]]

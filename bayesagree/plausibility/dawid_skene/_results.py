@@ -73,11 +73,16 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
-    once, n = {"chain": request.chains, "draw": request.draws}, labels.categories.size
+    once = {"chain": request.chains, "draw": request.draws}
+    n = labels.categories.size
     matrix = {"annotator": labels.annotators.size, "category": n, "observed_category": n}
-    last, itemsize, way_out = {"category": n}, 8, "top_labels=L to keep only the L best labels of each draw"
+    last = {"category": n}
+    itemsize = 8
+    way_out = "top_labels=L to keep only the L best labels of each draw"
     if request.top_labels is not None:
-        last, itemsize, way_out = {"rank": check_depth(request.top_labels, n)}, 2, "fewer draws"
+        last = {"rank": check_depth(request.top_labels, n)}
+        itemsize = 2
+        way_out = "fewer draws"
     check_size(once | {"item": labels.items.size} | last, itemsize, f"pass {way_out}")
     if confusion:
         check_size(once | matrix, 4, "pass confusion=False to keep accuracies only")
@@ -148,7 +153,8 @@ def chains_tree(
     kept = every[0].draws
     if len(every) > 1:
         kept = {n: np.concatenate([part.draws[n] for part in every], axis=1)[:, order] for n in names}
-    axes, parameters = coordinates(labels) | {"monitored": labels.items[monitored_items(labels.items.size)]}, []
+    axes = coordinates(labels) | {"monitored": labels.items[monitored_items(labels.items.size)]}
+    parameters = []
     for name in (name for name in names if name not in UNWATCHED):
         along = axes[DIMS[name][0]][:MONITORED] if DIMS[name] else ()
         parameters += [f"{name}[{as_python(v)}]" for v in along] if DIMS[name] else [name]
@@ -177,7 +183,8 @@ def estimate_tree(fit: EMResult, labels: Labels, settings: Mapping[str, Any]) ->
     drawn = {"plausibility": fit.label_probability, "prevalence": fit.prevalence, "confusion": fit.confusion}
     drawn["accuracy"] = np.nansum(np.diagonal(drawn["confusion"], axis1=1, axis2=2) * fit.prevalence, axis=1)
     drawn = {name: one[None, None] for name, one in drawn.items()}
-    climb, how = {"log_likelihood": (("iteration",), fit.log_likelihood)}, {"engine": "em", "random_seed": None}
+    climb = {"log_likelihood": (("iteration",), fit.log_likelihood)}
+    how = {"engine": "em", "random_seed": None}
     return _tree(labels, drawn, fit.label_probability, climb, {}, {}, settings=settings, **how)
 
 

@@ -131,7 +131,9 @@ def stacking_weights(
     # Habits exist only for the labels that an annotator gave: thousands of labels cost nothing.
     _, first, which = np.unique(annotator * n_labels + label, return_index=True, return_inverse=True)
     usual = ((np.bincount(label, minlength=n_labels) + 1) / (label.size + n_labels))[label[first]]
-    given, owner, number = chance[place], annotator[first], np.bincount(annotator, minlength=n_annotators)
+    given = chance[place]
+    owner = annotator[first]
+    number = np.bincount(annotator, minlength=n_annotators)
     weight = np.full(chance.shape[1], 1 / chance.shape[1])
     accuracy, habit = np.full(n_annotators, 0.5), usual
     for _ in range(STEPS):
@@ -142,7 +144,8 @@ def stacking_weights(
         likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
         total = likelihood @ weight
         hits = np.clip(knows * (gain * (given @ weight) / total[of_pair])[same], 0.0, 1.0)
-        before, weight = weight, weight * (likelihood / total[:, None]).mean(axis=0)
+        before = weight
+        weight = weight * (likelihood / total[:, None]).mean(axis=0)
         by_annotator = np.bincount(annotator, hits, n_annotators)
         accuracy = np.clip((by_annotator + HABIT * hits.mean()) / (number + HABIT), 1e-6, 1 - 1e-6)
         wrong = np.bincount(which, 1 - hits)

@@ -77,7 +77,8 @@ def dawid_skene_em(
     rows = Rows.of(VARIANTS[variant], n, prior or DawidSkenePrior())
     base, pseudo = (rows.base, prior.prevalence) if prior else (0 * rows.base, 0.0)
     # How often an item has each label of each annotator.
-    ones, place = np.ones(crowd.item.size), (crowd.item, crowd.annotator * n + crowd.label)
+    ones = np.ones(crowd.item.size)
+    place = (crowd.item, crowd.annotator * n + crowd.label)
     given: Any = sp.sparse.csr_array((ones, place), shape=(crowd.n_items, people * n))
     by_answer: Any = given.T.tocsr()
     answer: Any = slice(None), rows.row[:, None], rows.column

@@ -135,7 +135,8 @@ def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior, dims: tuple
     import pytensor.tensor as pt
 
     supposed = VARIANTS[one_of(variant, "variant", tuple(VARIANTS))]
-    rows, matrix = Rows.of(supposed, labels.categories.size, prior), supposed.annotator == "matrix"
+    rows = Rows.of(supposed, labels.categories.size, prior)
+    matrix = supposed.annotator == "matrix"
     # One accuracy for all true labels has no axis of them.
     of_rows = dims[1:2] * (supposed.annotator != "accuracy")
     name, last = ("confusion", dims[2]) if matrix else ("right", "answer")
@@ -157,7 +158,9 @@ def _truth_summed_out(labels: Labels, prior: DawidSkenePrior, given: Given, prev
     import pymc as pm
     import pytensor.tensor as pt
 
-    n_labels, dims, known = labels.categories.size, ("item", "category"), given.known[:, None]
+    n_labels = labels.categories.size
+    dims = ("item", "category")
+    known = given.known[:, None]
     start: Any = pt.zeros((labels.items.size, n_labels)) + pt.log(prevalence)
     log_rows: Any = pt.log(rows)
     joint: Any = pt.inc_subtensor(start[given.item], log_rows[given.annotator, :, given.label])
@@ -202,7 +205,8 @@ def _ordered_model(labels: Labels, gold: Gold | None) -> "pm.Model":
         stretch: Any = pm.Deterministic("stretch", precision**0.5, dims=people)
         pm.Deterministic("discrimination", beta * stretch, dims=people)
         pm.Deterministic("severity", -alpha * stretch, dims=people)
-        first, ordered = np.linspace(-1, 1, labels.categories.size - 1), pm.distributions.transforms.ordered
+        first = np.linspace(-1, 1, labels.categories.size - 1)
+        ordered = pm.distributions.transforms.ordered
         inner: Any = pm.Normal(
             "threshold", 0.0, THRESHOLD_SD, dims="boundary", initval=first, transform=ordered
         )

@@ -99,7 +99,8 @@ class DawidSkene(Posterior):
         """Draw by Gibbs sampling from the variant; with "auto" from each of the average as often as it weighs."""
         labels, (crowd, settings) = annotations, self._given(annotations)
         check_result(labels, request, confusion=self.confusion)
-        averaged, weight = {self.variant: (self.variant, self.prior or DawidSkenePrior())}, {self.variant: 1.0}
+        averaged = {self.variant: (self.variant, self.prior or DawidSkenePrior())}
+        weight = {self.variant: 1.0}
         if self.variant == "auto":
             averaged = candidates(crowd.n_labels, self.prior, ordered=bool(labels.ordered))
             rng = np.random.default_rng(stream_apart(request.random_seed, "folds"))

@@ -47,7 +47,9 @@ class DirichletItems(ItemPosterior):
 
     def drawer(self, problem: Floats, request: Request) -> Drawer:
         """Return the function that draws a block of items, all draws independent."""
-        samples, depth, n_labels = request.samples, request.top_labels, problem.shape[1]
+        samples = request.samples
+        depth = request.top_labels
+        n_labels = problem.shape[1]
         up_to = np.cumsum(argmax_probabilities(problem), axis=1) if depth == 1 else problem
         dtype = label_dtype(n_labels) if depth else np.float64
 

@@ -51,7 +51,8 @@ def _item_log_likelihood(labels: Labels, posterior: xr.Dataset, settings: Settin
 
 def held_out_scores(labels: Labels, levels: Floats, *, prior: Prior = None) -> HeldOutScores:
     """Score each annotation by the predictive probability that the others of its item give it."""
-    shape, n = prior_shape(prior, labels.categories.size), labels.counts().astype(float)
+    shape = prior_shape(prior, labels.categories.size)
+    n = labels.counts().astype(float)
     total = n.sum(axis=1)
     scored = total > 1
     log_score, agreement = np.zeros((2, levels.size, len(n)))

@@ -87,7 +87,8 @@ class GroupVotes:
             most = min(max(MOST_KEPT // (self.votes.shape[1] * n_chains), FEWEST_STATES), MOST_STATES)
             shared = next(d for d in range(1, draws + 1) if draws % d == 0 and draws // d <= most)
             rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
-            chains, kept = Chains(self, prior or GroupDirichletPrior(), n_chains, rng), []
+            chains = Chains(self, prior or GroupDirichletPrior(), n_chains, rng)
+            kept = []
             for sweep in range(1, WARM_UP + THIN * draws // shared + 1):
                 chains.sweep()
                 if sweep > WARM_UP and (sweep - WARM_UP) % THIN == 0:
@@ -119,8 +120,12 @@ class Chains:
         Arrays have shape (category, chain, [group,] item).
         """
         votes, rng, (n_chains, n_labels) = self.votes, self.rng, self.log_shape.shape
-        shape, sizes, n_items = np.exp(self.log_shape).T, votes.sum(axis=0), votes.shape[2]
-        whole, most, chain = shape.sum(axis=0), int(sizes.sum(axis=0).max()), np.arange(n_chains)
+        shape = np.exp(self.log_shape).T
+        sizes = votes.sum(axis=0)
+        n_items = votes.shape[2]
+        whole = shape.sum(axis=0)
+        most = int(sizes.sum(axis=0).max())
+        chain = np.arange(n_chains)
         rising, of_all = _log_rising(shape, most), _log_rising(whole, most)
         # Log probability of a group's votes by themselves, (chain, group, item).
         alone = sum(one[:, n] for one, n in zip(rising, votes)) - of_all[:, sizes]
@@ -187,7 +192,8 @@ class Chains:
         (n_chains, n_labels), centre = self.log_shape.shape, -np.log(self.log_shape.shape[1])
         chain, label = np.arange(n_chains), np.arange(n_labels)[:, None]
         given = Counts.of(owner * n_labels + label, rows, n_chains * n_labels)
-        of_all, group = Counts.of(owner, rows.sum(axis=0), n_chains), np.repeat(chain, n_labels)
+        of_all = Counts.of(owner, rows.sum(axis=0), n_chains)
+        group = np.repeat(chain, n_labels)
         code = owner[owner.size - parted.size :] * n_labels + parted
         apart = np.bincount(code, minlength=n_chains * n_labels).reshape(n_chains, n_labels)
 
@@ -246,7 +252,8 @@ class States:
 
         Draws of different groups are those of one joint draw, whichever groups are drawn.
         """
-        votes, labels = self.problem.votes[:, items], np.arange(self.log_shape.shape[2])
+        votes = self.problem.votes[:, items]
+        labels = np.arange(self.log_shape.shape[2])
         own, typical = (
             of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items])
         )

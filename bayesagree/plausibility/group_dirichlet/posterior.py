@@ -84,7 +84,8 @@ class GroupDirichlet(ItemPosterior):
         reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truth of each group, all with the same states; warn of models that depend on a group's votes."""
-        given, found = super().truths(annotations, predictions, request), self.problem(annotations)
+        given = super().truths(annotations, predictions, request)
+        found = self.problem(annotations)
         # Members of a group are exchangeable where all annotators are not: its votes count as on items of their own.
         group, item = np.nonzero(found.votes.sum(axis=2))
         apart = Labels.from_counts(found.votes[group, item], labels=annotations.categories.tolist())
@@ -118,17 +119,20 @@ class GroupDirichlet(ItemPosterior):
 
     def known(self, problem: GroupVotes, request: Request) -> Groups:
         """Return on which items groups differ, and the parameters with R-hat and ESS."""
-        states, names = problem.states(self.prior, request), self.coords(problem)["parameter"]
+        states = problem.states(self.prior, request)
+        names = self.coords(problem)["parameter"]
         parts = [states.different(items) for items in item_blocks(problem.votes.shape[1])]
         different = np.concatenate(parts, axis=-1)
-        prob_different, divided = different.mean(axis=(1, 2)), np.moveaxis(different.mean(axis=-1), 0, 2)
+        prob_different = different.mean(axis=(1, 2))
+        divided = np.moveaxis(different.mean(axis=-1), 0, 2)
         prob_different[~problem.repeated] = np.nan
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
         worst = int(np.nan_to_num(r_hat).argmax())
         if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
         of_draws = {"apart": states.alone, "divided": divided}
-        by_group, by_label = problem.votes.sum(axis=2), problem.votes.sum(axis=(0, 1))
+        by_group = problem.votes.sum(axis=2)
+        by_label = problem.votes.sum(axis=(0, 1))
         return {
             "posterior": {
                 name: (("chain", "draw", "group"), np.repeat(values, states.shared, axis=1))

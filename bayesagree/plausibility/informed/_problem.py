@@ -89,7 +89,8 @@ class LabelFrame(Frame):
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
         theta = self.drawn(request).reshape(-1, self.layout.mean.size)
-        each, dtype = request.samples // len(theta), label_dtype(self.annotations.categories.size)
+        each = request.samples // len(theta)
+        dtype = label_dtype(self.annotations.categories.size)
 
         def draw(block: slice, rng: np.random.Generator) -> DrawBlock:
             drawn = self.draw_items(rng, theta, block, each, best=request.top_labels == 1)
@@ -150,7 +151,8 @@ class InformedProblem(LabelFrame):
     def climbed(self, counts: NDArray[np.int64], odds: float | None = None) -> Fit:
         """Climb near the mode of the parameters, the odds of the second kind of items held, or at their mean."""
         (at, number), (mean, sd) = self.learnt(counts), self.layout.prior
-        values, held = self.of_votes(at, counts[at]), float(mean[-1]) if odds is None else odds
+        values = self.of_votes(at, counts[at])
+        held = float(mean[-1]) if odds is None else odds
 
         def of_others(some: Floats) -> Floats:
             return values(np.pad(some, ((0, 0), (0, 1)), constant_values=held))

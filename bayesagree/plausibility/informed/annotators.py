@@ -34,11 +34,13 @@ def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
     labels = problem.annotations
     rows = np.repeat(np.arange(labels.count.size), np.where(labels.annotator_index < 0, 0, labels.count))
     item, who, label = (part[rows] for part in (labels.item_index, labels.annotator_index, labels.label_index))
-    size, counts = np.bincount(who, minlength=labels.annotators.size), labels.counts()
+    size = np.bincount(who, minlength=labels.annotators.size)
+    counts = labels.counts()
     weight, every, kept = np.ones(size.size), counts, np.ones(item.size, bool)
     if (size >= FEWEST).sum() < 2:
         return weight, counts
-    rng, given = np.random.default_rng(0), np.full((size.size, counts.shape[1]), 0.5)
+    rng = np.random.default_rng(0)
+    given = np.full((size.size, counts.shape[1]), 0.5)
     np.add.at(given, (who, label), 1)
     chance = (given / given.sum(axis=1, keepdims=True))[who, label]
     for _ in range(ROUNDS):
@@ -62,7 +64,8 @@ def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
 def _answers(problem: Any, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
-    mode, every = problem.climbed(counts).mode, np.eye(counts.shape[1], dtype=np.int64)
+    mode = problem.climbed(counts).mode
+    every = np.eye(counts.shape[1], dtype=np.int64)
     logs = np.hstack([problem.of_votes(item[first], key[:, 1:] + one)(mode[None]) for one in every])
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
     return (p / p.sum(axis=1, keepdims=True))[row.ravel()]

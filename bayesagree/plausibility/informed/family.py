@@ -55,7 +55,8 @@ def best_table(counts: NDArray[np.int64]) -> tuple[Floats, NDArray[np.intp]]:
     votes, place = np.unique(counts, return_inverse=True)
     labels_of = (distinct[:, :, None] == votes).sum(axis=1)
     row_of, place_of = np.nonzero(labels_of)
-    number, first = labels_of[row_of, place_of], np.unique(row_of, return_index=True)[1]
+    number = labels_of[row_of, place_of]
+    first = np.unique(row_of, return_index=True)[1]
     out = np.empty((row_of.size, LOG_A.size))
     for at, log_a in enumerate(LOG_A):
         shape = np.exp(log_a) / n_labels + votes[:, None]
@@ -219,7 +220,8 @@ def kinds(theta: Floats, items: Items) -> Kinds:
     said -= said.max(axis=0)
     mean = floored(softmax(said, 0))
     h = -ENTROPY_SCALE * ((mean * np.log(mean)).sum(axis=0) / math.log(max(n_labels, 2)) + ENTROPY_CENTRE)
-    s, odds = np.exp(np.clip(log_s + s_slope * h, -MOST_LOG, MOST_LOG)), odds + odds_slope * h
+    s = np.exp(np.clip(log_s + s_slope * h, -MOST_LOG, MOST_LOG))
+    odds = odds + odds_slope * h
     large, blur = np.exp(np.clip(log_clear, -MOST_LOG, MOST_LOG)), expit(blur)
 
     of_entry = mean.reshape(-1, mean.shape[2])[votes.place]

@@ -99,6 +99,7 @@ class GoldProblem(LabelFrame):
         """Draw labels (item, sample), or the same as plausibilities of 0 and 1."""
         odds = np.repeat(self.columns(block) @ theta.T, each, axis=2)
         # The largest of log weights plus Gumbel noise is a draw by these weights.
-        label, known = (odds + rng.gumbel(size=odds.shape)).argmax(axis=1), self.codes[block, None]
+        label = (odds + rng.gumbel(size=odds.shape)).argmax(axis=1)
+        known = self.codes[block, None]
         label = np.where(known >= 0, known, label)
         return label if best else np.eye(odds.shape[1])[label]

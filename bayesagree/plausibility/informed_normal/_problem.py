@@ -32,9 +32,11 @@ class Alike(Levels):
 
     def sampled(self, request: Request) -> LevelDraws:
         """Draw the parameters: sds from a fine grid of their joint posterior, coefficients exact given them."""
-        rng, n = np.random.default_rng(stream_apart(request.random_seed, "parameters")), request.samples
+        rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
+        n = request.samples
         widest = np.array(SDS[:2])
-        lower, upper = np.array([np.log(LEAST_SD), 0.0]), np.array([np.log(4 * widest[0]), 4 * widest[1]])
+        lower = np.array([np.log(LEAST_SD), 0.0])
+        upper = np.array([np.log(4 * widest[0]), 4 * widest[1]])
         drawn = step = upper
         for _ in range(ROUNDS):
             step = (upper - lower) / CELLS
@@ -68,7 +70,8 @@ class Alike(Levels):
         (log_sd, sd_item), (size, items, products, within), (mean, sd) = point.T, self._sums, self.prior
         weight = 1 / (sd_item[:, None] ** 2 + np.exp(2 * log_sd)[:, None] / size)
         products = np.tensordot(weight, products, 1)
-        precision, score = np.diag(sd**-2) + products[:, :-1, :-1], mean / sd**2 + products[:, :-1, -1]
+        precision = np.diag(sd**-2) + products[:, :-1, :-1]
+        score = mean / sd**2 + products[:, :-1, -1]
         centre = np.linalg.solve(precision, score[:, :, None])[:, :, 0]
         root = np.linalg.cholesky(precision)
         log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)

@@ -119,7 +119,8 @@ class Tilt(NamedTuple):
         sure = (said.sure[:, None] * np.eye(DEPTH)[0])[:, :, None]
         log_readers = theta[:DEPTH] + theta[2 * DEPTH] * first + theta[2 * DEPTH + 2] * sure
         best = theta[DEPTH : 2 * DEPTH] + theta[2 * DEPTH + 1] * first + theta[2 * DEPTH + 3] * sure
-        readers, here = ops.exp(ops.minimum(log_readers, MOST_LOG_READERS)), (said.label < n_labels)[:, :, None]
+        readers = ops.exp(ops.minimum(log_readers, MOST_LOG_READERS))
+        here = (said.label < n_labels)[:, :, None]
         return cls(ops.where(here, readers, 0.0), ops.where(here, best, 0.0))
 
     @property
@@ -131,12 +132,14 @@ class Tilt(NamedTuple):
         """Return log E[prod theta_k^readers_k exp(best_top)] under a symmetric Dirichlet prior: (item, vector)."""
         depth = min(DEPTH, n_labels)
         others = n_labels - depth
-        alpha, total = shape + self.readers[:, :depth], shape * n_labels + self.readers.sum(axis=1)
+        alpha = shape + self.readers[:, :depth]
+        total = shape * n_labels + self.readers.sum(axis=1)
         log_mean = (ops.gammaln(alpha) - sp.special.gammaln(shape)).sum(axis=1) - ops.gammaln(total)
         log_mean = log_mean + sp.special.gammaln(shape * n_labels)
         # The largest of independent gamma variables, over logs of its value; below the grid all are as small.
         y = np.arange(-30.0, 5.0, 0.25)
-        x, one = np.exp(y), np.maximum(sp.special.gammainc(shape, np.exp(y)), 1e-300)
+        x = np.exp(y)
+        one = np.maximum(sp.special.gammainc(shape, np.exp(y)), 1e-300)
         below = ops.maximum(ops.gammainc(alpha[..., None], x), 1e-300)
         every = below.prod(axis=1)
         density = ops.exp(alpha[..., None] * y - x - ops.gammaln(alpha)[..., None])
@@ -184,7 +187,8 @@ class InformedRankings(Frame):
 
         From shares of slots (sample, slot) and best labels (item, sample).
         """
-        start, label = self.alone.races.slot_start[items.start : items.stop + 1], self.said.label[items]
+        start = self.alone.races.slot_start[items.start : items.stop + 1]
+        label = self.said.label[items]
         log, here = np.zeros((*best.shape, DEPTH)), label < self.alone.n_labels
         for i, (first, last) in enumerate(pairwise(start)):
             slot = first - start[0] + np.searchsorted(self.alone.races.label[first : last - 1], label[i])
@@ -194,7 +198,8 @@ class InformedRankings(Frame):
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
         """Return the log of the mean weight of draws of each item from rankings alone, over the prior's constant."""
         n_items, n_labels = self.annotations.items.size, self.alone.n_labels
-        run, blocks = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, 3), item_blocks(n_items)
+        run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, 3)
+        blocks = item_blocks(n_items)
 
         def taught(job: tuple[slice, Rng]) -> Floats:
             theta = self.alone.draw(job[0], run, job[1])
@@ -216,7 +221,8 @@ class InformedRankings(Frame):
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters from a t distribution around their mode, fitted anew to its draws' weights."""
         (values, number), prior = self.likelihood(rng), self.layout.prior
-        density, size = posterior(lambda theta: number @ values(theta), prior), prior.mean.size
+        density = posterior(lambda theta: number @ values(theta), prior)
+        size = prior.mean.size
         centre, root = climb(values, prior, number)
         root = np.linalg.cholesky(root @ root.T + np.diag(0.1 * prior.sd**2))
         theta = log_weight = np.empty(0)

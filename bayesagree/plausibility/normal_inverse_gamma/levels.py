@@ -113,7 +113,9 @@ class Levels:
     def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
         """Return precision and linear term of the coefficients and levels, given `precision` of annotators' ratings."""
         (number, total), z, ours = self.table, self.columns, precision[:-1]
-        weight, of_sum, levels = number @ precision, total @ precision, number[:, :-1]
+        weight = number @ precision
+        of_sum = total @ precision
+        levels = number[:, :-1]
         left = 1 / (1 + item_variance * weight)
         own = levels.T @ (levels * (item_variance * left)[:, None])
         own = np.diag(levels.sum(axis=0) * ours) - np.outer(ours, ours) * (
@@ -130,7 +132,9 @@ class Levels:
         self, items: slice, precision: Floats, coefficient: Floats, shift: Floats, item_variance: Any
     ) -> tuple[Floats, Floats]:
         """Return mean and variance of items' b' z + e, (item,) or, where parameters are many, (item, sample)."""
-        number, total, line = self.table[0][items], self.table[1][items], self.columns[items] @ coefficient
+        number = self.table[0][items]
+        total = self.table[1][items]
+        line = self.columns[items] @ coefficient
         weight = number @ precision
         variance = 1 / (1 / item_variance + weight)
         rest = total @ precision - number @ (precision * shift) - weight * line
@@ -140,7 +144,8 @@ class Levels:
         """Run one chain of the Gibbs sampler."""
         item, x = self.ratings.item_index, self.ratings.unit()
         p, size = self.columns.shape[1], self.named.size + 1
-        rated, scale = np.bincount(item, minlength=len(self.columns)) > 0, np.square(SDS)
+        rated = np.bincount(item, minlength=len(self.columns)) > 0
+        scale = np.square(SDS)
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
         for _ in range(TUNE + kept):
@@ -185,7 +190,8 @@ class Levels:
         found, (low, high) = self.draw(request), self.ratings.scale
         if self.named.size:
             self.warn(found)
-        pick, terms = _picks(found, request), (1 / found.variance.T, found.coefficient.T, found.shift.T)
+        pick = _picks(found, request)
+        terms = (1 / found.variance.T, found.coefficient.T, found.shift.T)
         of_ratings = (high - low) ** 2 * self.of_ratings(found)[pick]
 
         def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
@@ -203,11 +209,14 @@ class Levels:
     def known(self, request: Request) -> Groups:
         """Return levels and scatters of annotators in units of the scale, and the parameters with R-hat and ESS."""
         found = self.draw(request)
-        width, pick, n = self.ratings.scale[1] - self.ratings.scale[0], _picks(found, request), self.named.size
+        width = self.ratings.scale[1] - self.ratings.scale[0]
+        pick = _picks(found, request)
+        n = self.named.size
         of = (
             {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])} if n else {}
         )
-        dims, number = ("chain", "draw", "annotator"), self.table[0].sum(axis=1).astype(np.int64)
+        dims = ("chain", "draw", "annotator")
+        number = self.table[0].sum(axis=1).astype(np.int64)
         return {
             "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
             "constant_data": {"n_ratings": (("item",), number)},

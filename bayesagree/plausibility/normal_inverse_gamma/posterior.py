@@ -60,15 +60,19 @@ class NormalInverseGamma(RatingPosterior):
 
     def levels(self, annotations: Ratings) -> Levels:
         """Return the ratings with levels of their annotators, and an intercept as all that is known of items."""
-        column, prior = np.ones((annotations.items.size, 1)), np.array([[0.5], [0.5]])
+        column = np.ones((annotations.items.size, 1))
+        prior = np.array([[0.5], [0.5]])
         return Levels.of(annotations, column, prior, ["intercept"])
 
     def problem(self, annotations: Ratings) -> dict[str, Any] | Levels:
         """Return the updated parameters of each item: m0, k0, a0 and b0 become m, k, a and b."""
         if self.annotator_effects:
             return self.levels(annotations)
-        prior, gamma = self.prior_of(annotations), positive(self.reliability, "reliability", zero=True)
-        n_items, item, x = annotations.items.size, annotations.item_index, annotations.rating
+        prior = self.prior_of(annotations)
+        gamma = positive(self.reliability, "reliability", zero=True)
+        n_items = annotations.items.size
+        item = annotations.item_index
+        x = annotations.rating
         n = np.bincount(item, minlength=n_items)
         # Around the item's own mean: sums of squares of values far from 0 would cancel.
         centre = np.bincount(item, weights=x, minlength=n_items) / np.maximum(n, 1)

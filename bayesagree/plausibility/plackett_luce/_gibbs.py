@@ -114,7 +114,9 @@ def gibbs(races, shape, item, tune, thin, rng, out):
     """
     start, stop = races.slot_start[item], races.slot_start[item + 1]
     n = stop - start
-    place, arrivals, prior = races.place[start:stop], races.arrivals[start:stop], shape[start:stop]
+    place = races.place[start:stop]
+    arrivals = races.arrivals[start:stop]
+    prior = shape[start:stop]
     shapes = prior.sum() + arrivals.sum()
     theta, tail = np.empty(n), np.empty(n, np.bool_)
     exposure, late_exposure, worth, time, at_risk, late = np.empty((6, n + 1))

@@ -65,7 +65,9 @@ class Races(NamedTuple):
     @classmethod
     def of(cls, rankings: Rankings, reliability: int = 1, in_play: NDArray[np.bool_] | None = None) -> "Races":
         """Group rankings by item, each `reliability` times; labels in play are all named or offered, and `in_play`."""
-        n_items, width, choice = rankings.items.size, rankings.categories.size + 1, rankings.offered
+        n_items = rankings.items.size
+        width = rankings.categories.size + 1
+        choice = rankings.offered
         of_ranking = rankings.item_index.astype(np.int64)
         named = rankings.ranking_index(), rankings.label_index
         chosen = (
@@ -107,7 +109,8 @@ class Races(NamedTuple):
         order = np.lexsort((slot, depth, number[race]))
         order = order[(depth >= 0)[order] & (number[race] < one.size)[order]]
         race, entry, block = number[race[order]], slot[order], depth[order]
-        here, below = slot_start[of_ranking[one]][race] + entry, block - last[one][race]
+        here = slot_start[of_ranking[one]][race] + entry
+        below = block - last[one][race]
         arrivals, rank_sum = (np.bincount(here, times[race] * of, code.size) for of in (below < 0, below))
         place = np.empty_like(item)
         place[np.lexsort((rank_sum, item))] = np.arange(item.size) - slot_start[item]
@@ -201,7 +204,8 @@ class Problem:
         """
         width, dtype = (self.n_labels, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
         out = np.zeros((items.stop - items.start, theta.shape[0] * theta.shape[1], width), dtype)
-        edges, flat = self.races.slot_start[items.start : items.stop + 1], theta.reshape(-1, theta.shape[2])
+        edges = self.races.slot_start[items.start : items.stop + 1]
+        flat = theta.reshape(-1, theta.shape[2])
         for one, start, stop, of_item in zip(out, edges, edges[1:], rng.spawn(len(out))):
             label = self.races.label[start : stop - 1]
             rest = np.setdiff1d(np.arange(self.n_labels), label)

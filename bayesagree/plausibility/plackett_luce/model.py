@@ -85,7 +85,9 @@ def races_model(
 
     from bayesagree.plausibility.plackett_luce.partial_ranking import PartialRanking
 
-    labels, races, items = with_pseudo_label(rankings.categories), problem.races, rankings.items
+    labels = with_pseudo_label(rankings.categories)
+    races = problem.races
+    items = rankings.items
     # Items name different numbers of labels: one flat vector of worths has no padding that NUTS would sample.
     present = np.flatnonzero(problem.shape > 0)
     number = np.full(problem.shape.size, present.size)

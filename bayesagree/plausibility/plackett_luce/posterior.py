@@ -175,7 +175,9 @@ def plackett_luce(
 
 def _warn_of_choice_sets(rankings: Rankings) -> None:
     """Warn where rankings look like comparisons of few labels among many, or where nobody was offered a label."""
-    n_items, n_labels, offered = rankings.items.size, rankings.categories.size, rankings.offered
+    n_items = rankings.items.size
+    n_labels = rankings.categories.size
+    offered = rankings.offered
     if offered is not None:
         known = np.zeros((n_items, n_labels), bool)
         known[np.repeat(rankings.item_index, np.diff(offered.start)), offered.label_index] = True

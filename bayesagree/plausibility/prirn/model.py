@@ -37,7 +37,8 @@ def prirn_model(
     """
     import pymc as pm
 
-    shapes, dims = concentration(rankings, reliability, prior, ties), ("item", "category")
+    shapes = concentration(rankings, reliability, prior, ties)
+    dims = ("item", "category")
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
         shape: Any = pm.Data("concentration", shapes, dims=dims)
         mass: Any = pm.Gamma("mass", shape + 1, 1, dims=dims)
