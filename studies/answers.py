@@ -159,9 +159,8 @@ def main(
 
     Example: python -m studies.answers --raters 3,10 --levels 5 --repeats 10 --figures folder
     """
-    counts, scales = (
-        _options.numbers(v, n, whole=True) for v, n in ((raters, "--raters"), (levels, "--levels"))
-    )
+    counts = _options.numbers(raters)
+    scales = _options.numbers(levels)
     with _output.progress("data sets", len(counts) * len(scales) * repeats) as advance:
         found = random_answers(
             n_annotators=counts,

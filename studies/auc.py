@@ -44,8 +44,8 @@ def main(
     """
     grid: dict[str, Any] = {
         "cases": _options.names(cases),
-        "labels_per_item": _options.numbers(labels_per_item, "--labels-per-item", whole=True),
-        "labels_per_annotator": _options.numbers(labels_per_annotator, "--labels-per-annotator", whole=True),
+        "labels_per_item": _options.numbers(labels_per_item),
+        "labels_per_annotator": _options.numbers(labels_per_annotator),
     }
     total = runs * len(grid["cases"]) * len(grid["labels_per_item"]) * len(grid["labels_per_annotator"])
     further = ESTIMATORS if label_level else None

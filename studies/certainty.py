@@ -115,7 +115,7 @@ def main(
     gold = None
     if source.data is not None and not isinstance(given, Ratings):
         gold = load(source.data).gold
-    levels = _options.numbers(reliability, "--reliability")
+    levels = _options.numbers(reliability)
     found = certainty_by_reliability(
         given, reliability=levels, threshold=threshold, gold=gold, **vars(sampling)
     )

@@ -517,8 +517,8 @@ def main(
     one_of(unranked, "unranked", ("exact", "lumped"))
     simulated = models is None
     models = models or noisy_models(truth, n_models=simulated_models, random_seed=sampling.random_seed)
-    how: Any = {"prirn_reliability": _options.numbers(prirn, "--prirn"), "unranked": unranked}
-    how["plackett_luce_reliability"] = _options.numbers(plackett_luce, "--plackett-luce", whole=True)
+    how: Any = {"prirn_reliability": _options.numbers(prirn), "unranked": unranked}
+    how["plackett_luce_reliability"] = _options.numbers(plackett_luce)
     tree = ranking_study(truth, models, risk=_risk(risk, source.data), **how, **vars(sampling))
     if output is not None:
         write_result(tree, output)

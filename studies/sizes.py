@@ -176,7 +176,7 @@ def main(
     ratings, _ = source.read()
     if not isinstance(ratings, Ratings):
         raise InputError("Phi is of ratings; give --scale LOWEST HIGHEST")
-    parts = _options.numbers(shares, "--shares")
+    parts = _options.numbers(shares)
     means: Any = one_of(item_mean, "item_mean", ("hierarchical", "flat"))
     kind: Any = one_of(likelihood, "likelihood", ("averaged", "binned", "squeezed"))
     with _output.progress("subsamples", len(parts) * repeats) as advance:

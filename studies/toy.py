@@ -142,7 +142,7 @@ def main(
     Example: python -m studies.toy --figures folder
     """
     problem = toy_classes(n_annotators=n_annotators, random_seed=random_seed)
-    levels = _options.numbers(reliability, "--reliability")
+    levels = _options.numbers(reliability)
     certainty = certainty_by_reliability(problem.labels, reliability=levels, random_seed=random_seed)[
         "certainty"
     ]
