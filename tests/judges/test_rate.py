@@ -16,6 +16,7 @@ from bayesagree.judges._panel import Factor, Panel, panel_of, regression
 from bayesagree.judges._sampler import Votes
 from bayesagree.judges.model import corrected_rate_model
 from bayesagree.judges.rate import Fit, _averages
+from bayesagree.judges.tables import judge_table
 
 REFERENCE = json.loads((ROOT / "models" / "corrected_rate.json").read_text())
 pytestmark = pytest.mark.filterwarnings("ignore:people labelled fewer")
@@ -183,6 +184,18 @@ def test_predictors_that_are_the_same_but_for_rounding_are_zero():
         at = [name.startswith("mean verdict") or (verdicts is constant and name in [*"abc"]) for name in found.names]
         assert sum(at) == 1 + 3 * (verdicts is constant)
         np.testing.assert_allclose(found.columns[:, np.flatnonzero(at)], 0, atol=1e-12)
+
+
+def test_a_judge_lenient_to_one_system_is_named():
+    verdicts, people, systems = data(n=900, asked=300, judges=1)
+    kind = np.array([systems[item] == "a" for item in verdicts.items.tolist()])
+    rng = np.random.default_rng(1)
+    praised = np.where(kind & (rng.random(kind.size) < 0.6), 1, verdicts.label_index)
+    lenient = Labels.from_matrix(praised[:, None], annotators=["judge-0"], labels=[0, 1])
+    sentence = "Judge judge-0 is lenient to a compared with the other systems."
+    for judge, said in ((lenient, True), (verdicts, False)):
+        table = judge_table(corrected_rate(judge, people, system=systems, positive=1, **SHORT))
+        assert (sentence in table.attrs["warnings"]) is said
 
 
 def test_what_is_refused():

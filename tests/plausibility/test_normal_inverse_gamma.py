@@ -93,6 +93,22 @@ def test_careless_raters_and_raters_who_never_meet_are_named():
         normal_inverse_gamma(apart, **how)
 
 
+@pytest.mark.parametrize("effects", [{}, {"annotator_effects": "shift"}])
+def test_units_of_the_scale_do_not_matter(effects):
+    rows = np.random.default_rng(4).uniform(size=(40, 3)) * [1, 0.8, 1]
+    drawn = []
+    for low, width in ((0, 1), (20, 4)):
+        ratings = Ratings.from_matrix(low + width * rows, scale=(low, low + width))
+        prior = {} if effects else {"prior": NormalInverseGammaPrior(low + width * 0.4, 1.0, 2.0, width**2 * 0.1)}
+        tree = normal_inverse_gamma(ratings, **effects, **prior, draws=50, chains=1, random_seed=1)
+        drawn.append(tree["posterior"].to_dataset())
+    unit, large = drawn
+    np.testing.assert_allclose(large["mean"], 20 + 4 * unit["mean"])
+    np.testing.assert_allclose(large["variance"], 16 * unit["variance"])
+    for name in {"annotator_shift", "annotator_sd"} & set(unit):
+        np.testing.assert_allclose(large[name], 4 * unit[name])
+
+
 def test_levels_refuse_what_they_do_not_use():
     ratings, _ = two_of_three(1)
     with pytest.raises(InputError, match="priors of its own"):

@@ -6,6 +6,7 @@ import pandas as pd
 from bayesagree import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
+from bayesagree.io.doors import as_annotators
 from bayesagree.subjective import tables
 from bayesagree.subjective.performance import group_performance
 
@@ -34,3 +35,10 @@ def test_predictions_for_each_annotator_are_read_by_both_names(tmp_path):
         tmp_path / "said.csv", Labels.from_counts([[1, 1], [2, 0]], labels=["no", "yes"])
     )
     assert said["A"].to_dict() == {(0, "x"): "no", (0, "y"): "yes", (1, "x"): "no"}
+
+
+def test_people_are_read_from_a_file_as_from_a_table(tmp_path):
+    people = pd.DataFrame({"annotator": ["ann", "bob"], "gender": ["f", "m"]})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    read = [as_annotators(given).features.to_dict() for given in (people, tmp_path / "people.csv")]
+    assert read[0] == read[1] and read[0]
