@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
-from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
@@ -257,3 +257,25 @@ def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -
         return series.reindex(pd.Index(items))
     rows = pd.MultiIndex.from_arrays([items, annotations.annotators[annotations.annotator_index]])
     return series.reindex(rows)
+
+
+def individual_unfairness(
+    annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str]
+) -> xr.DataArray:
+    """Compute the mean difference in performance between similar annotators, per model.
+
+    Two annotators are similar when all similarity features are known for both and equal.
+
+    Returns
+    -------
+    DataArray
+        Mean absolute difference over all similar pairs, dim model; 0 is individual fairness, NaN without such a pair.
+    """
+    if not similarity:
+        raise InputError("name the features by which annotators are similar")
+    columns = [annotators.values(feature, performance["annotator"].to_numpy()) for feature in similarity]
+    same = np.all([(c[:, None] == c) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
+    first, second = np.nonzero(np.triu(same, 1))
+    of_each: Any = performance.drop_vars("annotator")
+    gaps = abs(of_each.isel(annotator=first) - of_each.isel(annotator=second))
+    return gaps.mean("annotator").rename("individual_unfairness")

@@ -16,7 +16,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
@@ -186,28 +185,6 @@ class SpecificationReport(NamedTuple):
         groups = markdown_table(self.groups.reset_index())
         parts = ["# Evaluation specification", declared, "Shares:", shares, "Gaps:", gaps, "Groups:", groups]
         return "\n\n".join(parts) + "\n"
-
-
-def individual_unfairness(
-    annotators: Annotators, performance: xr.DataArray, similarity: Sequence[str]
-) -> xr.DataArray:
-    """Compute the mean difference in performance between similar annotators, per model.
-
-    Two annotators are similar when all similarity features are known for both and equal.
-
-    Returns
-    -------
-    DataArray
-        Mean absolute difference over all similar pairs, dim model; 0 is individual fairness, NaN without such a pair.
-    """
-    if not similarity:
-        raise InputError("name the features by which annotators are similar")
-    columns = [annotators.values(feature, performance["annotator"].to_numpy()) for feature in similarity]
-    same = np.all([(c[:, None] == c) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
-    first, second = np.nonzero(np.triu(same, 1))
-    of_each: Any = performance.drop_vars("annotator")
-    gaps = abs(of_each.isel(annotator=first) - of_each.isel(annotator=second))
-    return gaps.mean("annotator").rename("individual_unfairness")
 
 
 def _shares(kind: str, feature: str, values: Any, targets: Shares | None) -> pd.DataFrame:

@@ -7,7 +7,8 @@ import xarray as xr
 
 from bayesagree import Labels
 from bayesagree.annotations.annotators import Annotators
-from bayesagree.subjective.specification import EvaluationSpecification, individual_unfairness
+from bayesagree.subjective.performance import individual_unfairness
+from bayesagree.subjective.specification import EvaluationSpecification
 
 
 @pytest.fixture
