@@ -1,4 +1,4 @@
-"""Sampler of the ordered variant: labels stand in an order, and annotators differ in how they use the scale.
+"""Gibbs sampler of the ordered variant: labels stand in an order, and annotators differ in how they use the scale.
 
 Item i has a latent truth u_i ~ N(0, 1). Annotator k says at most c where a latent response is at most tau_c,
 
@@ -12,14 +12,11 @@ typical annotator: it teaches how the others use the scale, and an item stays as
 An annotator who gives one label whatever the item would need s = infinity; the prior keeps s near 1, and the thresholds
 would move instead. Such annotators are left out.
 
-Latent truths, annotators and thresholds move by random walks, each part given the others, all items and all annotators
-at once. Walks of parts go slowly where thresholds and annotators could move together; these moves are slices.
-
-Source: Johnson, "On Bayesian analysis of multirater ordinal data", JASA 91 (1996); moves of location and scale by Liu
-and Sabatti, "Generalised Gibbs sampler", Biometrika 87 (2000); steps of a walk that learns its length by Andrieu and
-Thoms, "A tutorial on adaptive MCMC", Statistics and Computing 18 (2008).
+Source: Johnson, "On Bayesian analysis of multirater ordinal data", JASA 91 (1996); latent responses by Albert and Chib
+(1993), thresholds without them by Cowles (1996), moves of location and scale by Liu and Sabatti (2000).
 """
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -33,14 +30,15 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order.
 MU, SPREAD, STRETCH, THRESHOLD_SD = 1.0, (2.0, 0.25), 5.0, 1.5
-# Walks of a sweep, the share of their steps that is to be taken, and how slowly they learn their length.
-WALKS, TAKEN, SLOWLY = 3, 0.35, 10
+# Of so many sweeps one draws thresholds, the others move all at once; width of a slice, times the root of the number
+# of annotations that a threshold divides.
+EVERY, SLICE = 2, 5.0
 # Least probability of a label in logarithms.
 NO_CHANCE = 1e-100
 # Others give an annotator's one label to his items so often with less probability than this: he does not look.
 HABIT = 1e-3
-# Places of a standard normal variable, with weights.
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 def constant_annotators(crowd: Crowd) -> NDArray[np.int64]:
@@ -60,8 +58,7 @@ def constant_annotators(crowd: Crowd) -> NDArray[np.int64]:
 class OrderedSampler(Sampler):
     """Chains of the ordered variant; `held` are annotations that a chain does not see, (chain, annotation).
 
-    `u` (chain, item, 1), `tau` (chain, 1, boundary), and `people`, (chain, annotator, 3): alpha, beta and log s, last
-    those of a typical annotator, who gives the gold labels: 0, mu and 0.
+    Arrays of annotators have a last one, a typical one, who gives the gold labels: alpha = 0, beta = mu, s = 1.
     """
 
     tune = 300
@@ -69,146 +66,172 @@ class OrderedSampler(Sampler):
     def __init__(
         self, crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, held: NDArray[np.bool_] | None = None
     ) -> None:
-        self.crowd, self.turn = crowd, 0
+        self.crowd, self.people = crowd, slice(crowd.n_annotators)
         self.constant = constant_annotators(crowd)
-        n, size = crowd.n_labels, crowd.n_annotators + 1
         kept, (item, label) = self.constant[crowd.annotator] < 0, np.nonzero(crowd.gold)
-        self.label, who = (
-            np.append(crowd.label[kept], label),
-            np.append(crowd.annotator[kept], np.full(item.size, size - 1)),
-        )
-        self.gold, self.seen = slice(int(kept.sum()), None), np.ones((chains, who.size))
+        self.item, self.label = np.append(crowd.item[kept], item), np.append(crowd.label[kept], label)
+        self.annotator = np.append(crowd.annotator[kept], np.full(item.size, crowd.n_annotators))
+        self.gold, n = slice(int(kept.sum()), None), crowd.n_labels
+        self.weight = np.ones((chains, self.item.size))
         if held is not None:
-            self.seen[:, : kept.sum()] = ~held[:, kept]
-        # Whose each annotation is, of the parts of u, people and tau.
-        self.owner = {"u": np.append(crowd.item[kept], item), "people": who, "tau": np.zeros_like(who)}
-        below = np.cumsum(np.bincount(self.label, minlength=n) + 0.5)[:-1] / (who.size + 0.5 * n)
-        self.tau = np.tile(sp.special.ndtri(below) * 1.4, (chains, 1, 1))
-        self.u = rng.standard_normal((chains, crowd.n_items, 1))
-        self.people, self.spread = (
-            np.tile([0.0, 1.0, 0.0], (chains, size, 1)),
-            np.full((2, chains, 1), SPREAD[1]),
-        )
-        self.said = self.log_chance(self.u, self.people, self.tau)
-        self.length = {
-            of: np.tile(1.5 / np.sqrt(2 + np.bincount(own, minlength=getattr(self, of).shape[1])), (chains, 1))
-            for of, own in self.owner.items()
-        }
+            self.weight[:, : kept.sum()] = ~held[:, kept]
+        below = np.cumsum(np.bincount(self.label, minlength=n) + 0.5)[:-1] / (self.label.size + 0.5 * n)
+        self.tau = np.tile(sp.special.ndtri(below) * 1.4, (chains, 1))
+        weight = _by(self.item, self.weight, crowd.n_items)
+        middle = _by(self.item, self.weight * self.label, crowd.n_items) / np.maximum(weight, 1)
+        middle -= middle.mean(axis=1, keepdims=True)
+        self.u = middle / np.maximum(middle.std(axis=1, keepdims=True), 1e-9)
+        self.u += 0.3 * rng.standard_normal(middle.shape)
+        # Intercept, slope, precision of the latent response; variances of intercepts and slopes.
+        self.alpha = np.zeros((chains, crowd.n_annotators + 1))
+        self.beta, self.precision = np.ones_like(self.alpha), np.ones_like(self.alpha)
+        self.spread, self.turn = np.full((2, chains), 0.25), 0
 
-    def log_chance(self, u: Floats, people: Floats, tau: Floats, rows: slice = slice(None)) -> Floats:
-        """Return the log probability of annotations, (chain, annotation)."""
-        alpha, beta, log_s = np.moveaxis(people[:, self.owner["people"][rows]], 2, 0)
-        at = alpha + beta * u[:, self.owner["u"][rows], 0]
-        s, edge = np.exp(log_s), with_ends(tau[:, 0])
-        low, high = ((edge[:, self.label[rows] + k] - at) * s for k in (0, 1))
-        tail = np.where(low > 0, -1.0, 1.0)  # differences in the lower tail keep their digits
-        chance = np.abs(sp.special.ndtr(tail * high) - sp.special.ndtr(tail * low))
-        return self.seen[:, rows] * np.log(np.maximum(chance, NO_CHANCE))
+    @property
+    def mu(self) -> Floats:
+        """The mean slope, (chain, 1)."""
+        return self.beta[:, -1:]
 
-    def log_prior(self, of: str, at: Floats) -> Floats:
-        """Return the log prior density of the parts of u, people or tau, (chain, part)."""
-        if of != "people":
-            value = -0.5 * np.square(at / (THRESHOLD_SD if of == "tau" else 1.0)).sum(axis=2)
-            return np.where((np.diff(at, axis=2) > 0).all(axis=2), value, -np.inf)
-        (a, b), mu = self.spread, at[:, -1:, 1]
-        alpha, beta, log_s = np.moveaxis(at, 2, 0)
-        value = STRETCH * (2 * log_s - np.exp(2 * log_s)) - 0.5 * (alpha**2 / a + (beta - mu) ** 2 / b)
-        value[:, -1:] = np.where(mu > 0, -0.5 * (mu - MU) ** 2, -np.inf)
-        return value
+    def responses(self, rows: Any = slice(None)) -> tuple[Floats, Floats]:
+        """Return centre and 1 / sd of the responses behind some annotations."""
+        who = self.annotator[rows]
+        return self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item[rows]], self.precision[
+            :, who
+        ] ** 0.5
 
     def sweep(self, rng: Rng) -> None:
-        """Walk with items, annotators and thresholds; draw the population, and move all at once."""
+        """Draw responses, latent truths, annotators and their population; in turn move thresholds, or all at once."""
         self.turn += 1
-        for of in ("u", "people", "tau") * WALKS:
-            self.walk(rng, of)
-        self.draw_population(rng)
-        self.move_together(rng)
+        if self.turn % EVERY == 0:
+            self.move_thresholds(rng)
+        at, scale = self.responses()
+        response = at + truncated_normal(rng, *limits(self.tau, self.label, at, scale)) / scale
+        slope = self.beta[:, self.annotator]
+        precision, off = self.weight * scale**2 * slope, self.alpha[:, self.annotator]
+        total = 1 + _by(self.item, precision * slope, self.crowd.n_items)
+        centre = _by(self.item, precision * (response - off), self.crowd.n_items) / total
+        self.u = centre + rng.standard_normal(centre.shape) / np.sqrt(total)
+        self.draw_people(rng, response)
+        if self.turn % EVERY:
+            self.move_together(rng)
 
-    def walk(self, rng: Rng, of: str) -> None:
-        """Take a step with each part of one kind, but not with the typical annotator."""
-        now, length, owner = getattr(self, of), self.length[of], self.owner[of]
-        to = now + length[..., None] * rng.standard_normal(now.shape)
-        if of == "people":
-            to[:, -1] = now[:, -1]
-        found = self.log_chance(**{"u": self.u, "people": self.people, "tau": self.tau} | {of: to})
-        code = np.arange(len(now))[:, None] * length.shape[1] + owner
-        gain = np.bincount(code.ravel(), (found - self.said).ravel(), length.size).reshape(length.shape)
-        gain += self.log_prior(of, to) - self.log_prior(of, now)
-        taken = -rng.standard_exponential(gain.shape) < gain
-        now[taken] = to[taken]
-        self.said = np.where(taken[:, owner], found, self.said)
-        length *= np.exp((taken - TAKEN) / (SLOWLY + self.turn) ** 0.6)
+    def draw_people(self, rng: Rng, response: Floats) -> None:
+        """Draw intercept, slope and precision of every annotator's responses, then the population."""
+        (a, b), people, who, n = self.spread[..., None], self.people, self.annotator, self.crowd.n_annotators
+        u, p = self.u[:, self.item], self.precision[:, people]
 
-    def draw_population(self, rng: Rng) -> None:
-        """Draw variances of intercepts and slopes, and the mean slope."""
-        own, n = self.people[:, :-1], self.crowd.n_annotators
-        squares = np.stack([own[..., 0] ** 2, (own[..., 1] - self.people[:, -1:, 1]) ** 2]).sum(
-            axis=2, keepdims=True
-        )
+        def added(values: Floats) -> Floats:
+            return _by(who, self.weight * values, n + 1)[:, people]
+
+        def normal(total: Floats, first: Floats) -> Floats:
+            return first / total + rng.standard_normal(total.shape) / np.sqrt(total)
+
+        number = added(np.ones_like(u))
+        alpha = normal(1 / a + p * number, p * added(response - self.beta[:, who] * u))
+        self.alpha[:, people] = alpha
+        rest = response - self.alpha[:, who]
+        beta = normal(1 / b + p * added(u**2), self.mu / b + p * added(u * rest))
+        self.beta[:, people] = beta
+        residual = added((rest - self.beta[:, who] * u) ** 2)
+        self.precision[:, people] = rng.standard_gamma(STRETCH + number / 2) / (STRETCH + residual / 2)
+        squares = np.stack([alpha**2, (beta - self.mu) ** 2]).sum(axis=2)
         self.spread = (SPREAD[1] + squares / 2) / rng.standard_gamma(SPREAD[0] + n / 2, squares.shape)
+        of_gold = u[:, self.gold]
+        total = 1.0 + n / self.spread[1] + (of_gold**2).sum(axis=1)
+        first = MU + beta.sum(axis=1) / self.spread[1] + (of_gold * response[:, self.gold]).sum(axis=1)
+        centre = first / total
+        sd = total**-0.5
+        self.beta[:, -1] = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
 
-        def moved(mu: Floats) -> tuple[Floats, Floats]:
-            people = self.people.copy()
-            people[:, -1, 1] = mu
-            return people, self.tau
+    def move_thresholds(self, rng: Rng) -> None:
+        """Draw each threshold between its neighbours by slices, responses integrated out."""
+        for b in range(self.tau.shape[1]):
+            beside = np.flatnonzero((self.label == b) | (self.label == b + 1))
+            label, weight, given = self.label[beside], self.weight[:, beside], self.responses(beside)
 
-        self.slice(rng, moved, self.people[:, -1, 1], 3 / np.sqrt(1 + n))
+            def density(
+                at: Floats, b: int = b, label: Any = label, weight: Any = weight, given: Any = given
+            ) -> Any:
+                tau = self.tau.copy()
+                tau[:, b] = at
+                chance = np.maximum(interval_chance(*limits(tau, label, *given)), NO_CHANCE)
+                value = (weight * np.log(chance)).sum(axis=1) - 0.5 * (at / THRESHOLD_SD) ** 2
+                return np.where((np.diff(tau, axis=1) > 0).all(axis=1), value, -np.inf)
+
+            self.tau[:, b] = slice_step(rng, density, self.tau[:, b], SLICE / np.sqrt(1 + beside.size))
 
     def move_together(self, rng: Rng) -> None:
-        """Shift thresholds and annotators together, and rescale both.
+        """Shift thresholds and annotators together, rescale both, and rescale latent truths against them.
 
         The annotators' labels stay as probable as they were, so that only priors, the Jacobian and gold decide.
         """
-        number = self.tau.shape[2] + 2 * self.crowd.n_annotators + 1
+        n = self.crowd.n_annotators + self.label[self.gold].size
+        for powers in ({}, {"tau": 1, "alpha": 1, "beta": 1, "precision": -2}, {"u": 1, "beta": -1}):
+            # The typical annotator's intercept and precision stay where they are.
+            free = {name: getattr(self, name).shape[1] - (name in ("alpha", "precision")) for name in powers}
+            jacobian = sum(power * free[name] for name, power in powers.items())
 
-        def shifted(far: Floats) -> tuple[Floats, Floats]:
-            people, far = self.people.copy(), far[:, None]
-            people[:, :-1, 0] += far
-            return people, self.tau + far[..., None]
+            def density(far: Floats, powers: Any = powers, jacobian: int = jacobian) -> Floats:
+                return self.moved(powers, far).log_prior() + jacobian * far
 
-        def scaled(far: Floats) -> tuple[Floats, Floats]:
-            people, far = self.people.copy(), far[:, None]
-            people[..., :2] *= np.exp(far)[..., None]
-            people[:, :-1, 2] -= far
-            return people, self.tau * np.exp(far)[..., None]
+            width = 3 / np.sqrt(1 + n + free.get("u", 0))
+            far = slice_step(rng, density, np.zeros(len(self.tau)), width)
+            vars(self).update(vars(self.moved(powers, far)))
 
-        for moved, jacobian in ((shifted, 0), (scaled, number)):
-            self.slice(rng, moved, np.zeros(len(self.tau)), 3 / np.sqrt(number), jacobian)
+    def moved(self, powers: dict[str, int], far: Floats) -> "OrderedSampler":
+        """Return the chains with arrays that grew by powers of e^far, or, without any, shifted by it."""
+        other, far = copy(self), far[:, None]
+        people = far * (np.arange(self.alpha.shape[1]) < self.crowd.n_annotators)
+        if not powers:
+            other.tau, other.alpha = self.tau + far, self.alpha + people
+        for name, power in powers.items():
+            grown = np.exp(power * (people if name == "precision" else far))
+            setattr(other, name, getattr(self, name) * grown)
+        return other
 
-    def slice(self, rng: Rng, moved: Any, start: Floats, width: float, jacobian: int = 0) -> None:
-        """Move annotators and thresholds by slices, where only priors and gold change."""
-
-        def density(far: Floats) -> Floats:
-            people, tau = moved(far)
-            value = self.log_chance(self.u, people, tau, self.gold).sum(axis=1) + jacobian * far
-            return value + self.log_prior("people", people).sum(axis=1) + self.log_prior("tau", tau)[:, 0]
-
-        self.people, self.tau = moved(slice_step(rng, density, start, width))
-        self.said[:, self.gold] = self.log_chance(self.u, self.people, self.tau, self.gold)
+    def log_prior(self) -> Floats:
+        """Return the log density of what moves together and of gold, (chain,)."""
+        (a, b), mu, s = self.spread[..., None], self.mu, self.precision[:, self.people]
+        squares = (self.tau / THRESHOLD_SD) ** 2, self.alpha**2 / a, (self.beta - mu) ** 2 / b
+        value = ((STRETCH - 1) * np.log(s) - STRETCH * s).sum(axis=1)
+        value -= sum(of.sum(axis=1) for of in (*squares, (mu - MU) ** 2, self.u**2)) / 2
+        chance = interval_chance(*limits(self.tau, self.label[self.gold], *self.responses(self.gold)))
+        return value + np.log(np.maximum(chance, NO_CHANCE)).sum(axis=1)
 
     def plausibility(self, rng: Rng) -> Floats:
         """Return the shares of typical annotators who give each label."""
-        mu = self.people[:, -1:, 1]
-        self.expected = chances(self.tau[:, 0], mu * self.u[..., 0], np.ones(1))
+        self.expected = chances(self.tau, self.mu * self.u, np.ones(1))
         self.prevalence = self.expected.mean(axis=1)
         return self.expected
 
     def confusion(self, rng: Rng) -> Floats:
         """Return Pr(label | label of a typical annotator) on a random item."""
-        alpha, beta, log_s = np.moveaxis(self.people, 2, 0)[..., None]
-        said = chances(self.tau, alpha + beta * NODES, np.exp(log_s))
-        typical = said[:, -1] * WEIGHTS[:, None]
-        found = np.einsum("cnk,cjnl->cjkl", typical, said[:, :-1]) / typical.sum(axis=1)[:, None, :, None]
+        typical = chances(self.tau, self.mu * NODES, np.ones(1)) * WEIGHTS[:, None]
+        alpha, beta, precision = (of[:, self.people, None] for of in (self.alpha, self.beta, self.precision))
+        said = chances(self.tau[:, None], alpha + beta * NODES, np.sqrt(precision))
+        found = np.einsum("cnk,cjnl->cjkl", typical, said) / typical.sum(axis=1)[:, None, :, None]
         always = np.flatnonzero(self.constant >= 0)
         found[:, always] = np.eye(self.crowd.n_labels)[self.constant[always], None]
         return found
 
     def hyperparameters(self) -> dict[str, Floats]:
         """Return thresholds, latent truths, and how each annotator uses the scale, NaN of those left out."""
-        alpha, beta, log_s = np.moveaxis(self.people[:, :-1], 2, 0)
-        s = np.where(self.constant < 0, np.exp(log_s), np.nan)
-        shared = {"threshold": self.tau[:, 0], "latent_truth": self.u[..., 0].astype(np.float32)}
+        alpha, beta, precision = (of[:, self.people] for of in (self.alpha, self.beta, self.precision))
+        s = np.where(self.constant < 0, np.sqrt(precision), np.nan)
+        shared = {"threshold": self.tau, "latent_truth": self.u.astype(np.float32)}
         return shared | {"stretch": s, "discrimination": beta * s, "severity": -alpha * s}
+
+
+def _by(place: NDArray[np.int64], values: Floats, n: int) -> Floats:
+    """Add up values (chain, annotation) by place."""
+    code = np.arange(len(values))[:, None] * n + place
+    return np.bincount(code.ravel(), values.ravel(), len(values) * n).reshape(-1, n)
+
+
+def limits(tau: Floats, label: NDArray[np.int64], at: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Return the thresholds below and above labels in sds of their responses."""
+    ends = with_ends(tau)
+    return (ends[:, label] - at) * scale, (ends[:, label + 1] - at) * scale
 
 
 def with_ends(tau: Floats) -> Floats:
@@ -219,5 +242,27 @@ def with_ends(tau: Floats) -> Floats:
 
 def chances(tau: Floats, at: Floats, stretch: Floats) -> Floats:
     """Return the probability of each label, (..., place, label), of responses around `at` with sds 1 / `stretch`."""
-    below = sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch[..., None])
-    return np.diff(below, axis=-1)
+    return np.diff(
+        sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch[..., None]), axis=-1
+    )
+
+
+def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return two ends, mirrored where both are above 0, and where that is."""
+    upper = low > 0
+    return np.where(upper, -high, low), np.where(upper, -low, high), upper
+
+
+def interval_chance(low: Floats, high: Floats) -> Floats:
+    """Return Phi(high) - Phi(low) to full precision in either tail."""
+    one, other, _ = _lower_tail(low, high)
+    return sp.special.ndtr(other) - sp.special.ndtr(one)
+
+
+def truncated_normal(rng: Rng, low: Floats, high: Floats) -> Floats:
+    """Draw standard normal numbers between two ends, by the inverse of the distribution in its lower tail."""
+    one, other, upper = _lower_tail(low, high)
+    start = sp.special.ndtr(one)
+    drawn = sp.special.ndtri(start + rng.random(low.shape) * (sp.special.ndtr(other) - start))
+    drawn = np.clip(np.where(np.isfinite(drawn), drawn, other), one, other)
+    return np.where(upper, -drawn, drawn)

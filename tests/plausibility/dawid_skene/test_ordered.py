@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.special import log_ndtr, ndtr
+from scipy.special import ndtr
 
 from bayesagree import Labels, dawid_skene
-from bayesagree.plausibility.dawid_skene._crowd import Crowd
-from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
+from bayesagree.plausibility.dawid_skene._ordered import interval_chance, truncated_normal
 from bayesagree.plausibility.dawid_skene._variants import candidates
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
-from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 VOTES = Labels.from_matrix([[0, 1], [2, 2], [1, 0]], labels=[0, 1, 2], ordered=True)
 
@@ -108,13 +106,16 @@ def test_auto_offers_it_for_a_stated_order_alone():
     assert "ordered" not in candidates(3, None, ordered=False)
 
 
-@pytest.mark.parametrize("end", [-9.0, 9.0])
-def test_labels_in_either_tail_keep_their_digits(end):
-    labels = Labels.from_matrix([[0, 1, 2]], labels=[0, 1, 2], ordered=True)
-    sampler = OrderedSampler(Crowd.of_labels(labels), DawidSkenePrior(), 1, np.random.default_rng(1))
-    tau = np.array([[[end - 0.5, end]]])
-    found = sampler.log_chance(np.zeros((1, 1, 1)), np.zeros((1, 4, 3)), tau)[0]
-    tail = np.sort(log_ndtr(-np.abs(tau.ravel())))
-    between = tail[1] + np.log1p(-np.exp(tail[0] - tail[1]))
-    assert found[1] == pytest.approx(between, rel=1e-9)
-    assert found[0 if end < 0 else 2] == pytest.approx(tail[0], rel=1e-9)
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1.0, 2.0), (-0.1, 0.3), (2.0, np.inf), (-np.inf, -3.0), (4.0, 4.2), (-9, -8)]
+)
+def test_truncated_normal_has_its_mean(low, high):
+    from scipy.stats import truncnorm
+
+    rng = np.random.default_rng(6)
+    drawn = truncated_normal(rng, np.full(4000, float(low)), np.full(4000, float(high)))
+    exact = truncnorm(low, high)
+    assert ((drawn >= low) & (drawn <= high)).all()
+    assert abs(drawn.mean() - exact.mean()) < 4.5 * exact.std() / np.sqrt(4000)
+    mass = ndtr(-low) - ndtr(-high) if low > 0 else ndtr(high) - ndtr(low)
+    assert interval_chance(np.float64(low), np.float64(high)) == pytest.approx(float(mass), rel=1e-9)
