@@ -109,6 +109,13 @@ def test_new_draws_have_antoniak_means():
     assert np.abs((draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000))).max() < 4.5
 
 
+def test_counts_take_the_memory_of_the_places_that_have_draws():
+    found = Counts.of(np.array([7, 1_999_999, 7]), np.array([500_000, 2, 1]), 2_000_000)
+    assert found.times.sum() == 500_003
+    assert set(found.at.tolist()) == {7, 1_999_999}
+    assert found.times[found.r == 1].tolist() == [1, 1]
+
+
 def test_concentrations_have_their_density_on_a_grid():
     rng = np.random.default_rng(7)
     n, share = rng.integers(0, 12, (30, 3)), np.array([[0.2, 0.7, 0.1]])
