@@ -217,7 +217,8 @@ def evaluate(
         )
     requested = [Metric.of(metric) for metric in (default_metrics(predictions) if metrics is None else metrics)]
     if risk is not None:
-        at_levels = [given_risk(metric, risk, predictions.categories.tolist()) for metric in requested]
+        named = [*dict.fromkeys([*votes.categories.tolist(), *predictions.categories.tolist()])]
+        at_levels = [given_risk(metric, risk, named) for metric in requested]
         requested += [one for of in at_levels for one in of.values()]
     _check(requested, truth_is, items, gold is not None and another_annotator, cluster)
     check_order(requested, getattr(votes, "has_order", False), votes.categories.size)

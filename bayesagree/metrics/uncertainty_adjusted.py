@@ -142,7 +142,8 @@ def accuracy_given_risk(
     """
     predictions = as_predictions(predictions, as_truth(truth))
     top = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
-    at_level = given_risk(top, risk, predictions.categories.tolist())
+    labels = truth_draws(truth, top.depth, threshold=threshold).labels.tolist()
+    at_level = given_risk(top, risk, labels)
     if level not in at_level:
         raise InputError(f"risk level {level!r} is not one of {shorten([*at_level])}")
     return score(truth, predictions, at_level[level], threshold=threshold)
@@ -150,11 +151,11 @@ def accuracy_given_risk(
 
 def given_risk(metric: Metric, risk: Mapping[Any, Any], labels: Sequence[Any]) -> dict[Any, Metric]:
     """Return for each risk level the mean over the items of this level in the draw, of a metric that is such a mean."""
+    kind, found = metric.record.kind, {}
+    if not isinstance(kind, Mean) or metric.record.needs == "numbers":
+        raise InputError(f"risk= is of labels and means over items, which {metric.name} is not; leave one out")
     if missing := [label for label in labels if label not in risk]:
         raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
-    kind, found = metric.record.kind, {}
-    if not isinstance(kind, Mean) or not labels:
-        raise InputError(f"risk= is of labels and means over items, which {metric.name} is not; leave one out")
     for level in dict.fromkeys(risk[label] for label in labels):
         sums = partial(
             _sums_at, kind.value, metric.numbered, [label for label in labels if risk[label] == level]

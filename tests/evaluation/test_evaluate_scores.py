@@ -76,6 +76,9 @@ def test_scores_by_risk_are_those_of_the_level_alone(case):
             np.testing.assert_allclose(found, of.sel(slice=code), atol=1e-12)
     found = accuracy_given_risk(truth, case[1], risk, "high", k=2)
     np.testing.assert_allclose(found, values(tree, "top_2_accuracy_given_risk[high]"), atol=1e-12)
+    never = Predictions.from_labels({"A": np.zeros(130, int)})  # names no label of the level
+    tree = evaluate(labels, never, plausibility="dirichlet", metrics=["accuracy"], risk=risk, **how)
+    assert not values(tree, "accuracy_given_risk[high]").any()
     with pytest.raises(InputError, match="means over items, which f1_macro is not"):
         evaluate(labels, case[1], plausibility="dirichlet", metrics=["f1_macro"], risk=risk)
     with pytest.raises(InputError, match=r"risk= needs all items at once"):

@@ -94,7 +94,7 @@ def test_accuracy_given_risk_by_hand():
     high = top > 0
     with np.errstate(invalid="ignore"):
         expected = ((top == guess) * high).sum(axis=1) / high.sum(axis=1)
-    models = Predictions.from_labels({"A": guess}, labels=[0, 1, 2])
+    models = Predictions.from_labels({"A": guess})  # which name no label 1
     found = accuracy_given_risk(tree, models, risk, 2)
     np.testing.assert_allclose(found[0, :, 0], expected, atol=1e-12)
     with pytest.raises(InputError, match="no risk level for label 2; every label needs one"):
