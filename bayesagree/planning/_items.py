@@ -60,13 +60,13 @@ def outlook_of(
     posterior = specification_for(labels, chosen.name, given, ("plausibility", "prior"))
     models, predicted = np.empty(0), np.empty((0, labels.items.size), np.int32)
     if predictions is not None:
-        truths = posterior.truths(labels, predictions, request)
+        truths = posterior.truths(labels, predictions, request, (getattr(posterior, "reliability", 1.0),))
         labels, posterior, known = truths.annotations, truths.posteriors[0], truths.predictions
         if not posterior.takes_predictions:
             warn_of_dependent(labels, known)
         models, predicted = known.models, known.hard_labels()
     drawn = None
-    if isinstance(posterior, Dirichlet):
+    if isinstance(posterior, Dirichlet) and posterior.reliability == 1:
         shape = labels.counts() + prior_shape(posterior.prior, labels.categories.size)
         now, after, chance, certainty, rise, votes = _of_votes(shape, predicted)
     else:

@@ -142,19 +142,20 @@ def plan(
     n_models = 0 if predictions is None else predictions.model_names.size
     answered = predictions is not None and predictions.runs is not None
     alone, auto, two = predictions is None, plausibility == "auto", (difference, power)
-    n_pilot = annotations.items.size
+    n_pilot, costs = annotations.items.size, (0.0, 1.0) if cost is None else cost
     for wrong, text in (
         (runs is not None and not answered, "runs= needs a pilot with several: predictions with a column run"),
         (n_pilot < 2, "a pilot of one item does not show how items differ; pass two or more, better 30"),
         (alone and metric not in COEFFICIENTS, f"metric={metric!r} needs predictions; without them {KNOWN}"),
         (alone and votes.min() < 2, "annotators=1: agreement needs two per item; leave the 1 out"),
         (replicates < 2, "replicates=1: pass 2 or more, to show what the pilot leaves open"),
-        (n_models < 2 and two != (None, None), "difference= and power= are of two models; pass both"),
+        (n_models < 2 and two != (None, None), "difference= and power= are of two models; pass both models"),
+        (np.size(costs) not in (2, 3), f"cost={cost!r} must be of an item, a vote and, if wanted, a run"),
     ):
         if wrong:
             raise InputError(text)
     one_of(plausibility, "plausibility", ("auto", *POSTERIORS))
-    of_item, of_vote, of_run = (*(cost or (0.0, 1.0)), 0.0)[:3]
+    of_item, of_vote, of_run = (*costs, 0.0)[:3]
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     positive(of_run, "cost of a run", zero=True)
     designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
@@ -200,7 +201,7 @@ def _shown(studies: Studies, sizes: Integers, votes: Integers, two: Any, root: A
     typical = np.exp(np.log(np.maximum(studies.width[design], 1e-12)).mean(axis=1))
     covariance = studies.covariance[design] * ((width / typical) ** 2)[..., None, None]
     shown = {"width": width, "width_lower": width * np.exp(-reach), "width_upper": width * np.exp(reach)}
-    right = _right_choices(studies.truth, covariance, np.random.default_rng(root))
+    right = _right_choices(studies.truth, covariance, root)
     shown["prob_right"] = right.mean(axis=2)
     shown["prob_right_error"] = right.std(axis=2, ddof=1) / np.sqrt(right.shape[2])
     if two != (None, None):
@@ -214,10 +215,14 @@ def _shown(studies: Studies, sizes: Integers, votes: Integers, two: Any, root: A
     return shown
 
 
-def _right_choices(truth: Floats, covariance: Floats, rng: np.random.Generator) -> Floats:
-    """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth."""
+def _right_choices(truth: Floats, covariance: Floats, root: Any) -> Floats:
+    """Pr(the best model scores best) in each design and world; what a study finds is normal around the truth.
+
+    All designs share the normal draws: where more items leave less variance, they never make it less.
+    """
     right, n_models = np.full((*covariance.shape[:2], len(truth)), np.nan), truth.shape[1]
     for design in np.ndindex(covariance.shape[:2] if n_models > 1 else (0,)):
+        rng = np.random.default_rng(root)
         noise = rng.multivariate_normal(np.zeros(n_models), covariance[design], RANKINGS, method="eigh")
         chosen = (truth[:, None] + noise).argmax(axis=2)
         right[design] = (np.take_along_axis(truth, chosen, axis=1) == truth.max(axis=1, keepdims=True)).mean(

@@ -112,6 +112,7 @@ def test_what_cannot_be_planned_is_refused():
         "leave the 1 out": {"annotators": [1, 3]},
         "runs= needs a pilot with several": {"annotators": [3], "runs": [2]},
         "pass 2 or more": {"annotators": [3], "replicates": 1},
+        r"cost=\(1,\) must be of an item, a vote": {"annotators": [3], "cost": (1,)},
     }.items():
         with pytest.raises(InputError, match=words):
             plan(pilot, items=[10], metric="fleiss_kappa", **how)
@@ -137,11 +138,12 @@ def test_power_is_that_of_normal_estimates():
     pilot = Labels.from_counts(rng.multinomial(3, truth))
     noise = np.log(truth) + rng.normal(size=(2, 50, 2)) * np.array([1.0, 2.0])[:, None, None]
     models = Predictions.from_scores({"A": noise[0], "B": noise[1]}, labels=[0, 1])
-    design = {"items": [100, 400], "annotators": [3], "replicates": 2, "study_draws": 100, "random_seed": 1}
+    design = {"items": [100, 103, 106, 400], "annotators": [3], "replicates": 2, "study_draws": 100, "random_seed": 1}
     found = plan(pilot, models, plausibility="dirichlet", **design, power=0.8, difference=0.05)
     assert (found["smallest_difference"].diff("items") < 0).all()
+    assert (found["prob_right"].diff("items") >= 0).all()
     sd = found["smallest_difference"].values / (1.959964 + 0.841621)
-    estimates = 0.05 + sd[..., None] * rng.standard_normal((2, 1, 100_000))
+    estimates = 0.05 + sd[..., None] * rng.standard_normal((4, 1, 100_000))
     np.testing.assert_allclose(found["power"], (estimates > 1.959964 * sd[..., None]).mean(axis=-1), atol=0.01)
     with pytest.raises(InputError, match="difference= and power= are of two models"):
         plan(pilot, **design, metric="fleiss_kappa", power=0.8)

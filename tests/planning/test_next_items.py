@@ -11,6 +11,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.planning import value_of_votes
+from bayesagree.plausibility.dirichlet.posterior import Dirichlet
 
 ALONE = {"plausibility": "dirichlet", "random_seed": 1}
 VOTES = [[3, 0, 0], [2, 1, 0], [1, 1, 1], [0, 0, 0], [0, 4, 1]]
@@ -146,6 +147,16 @@ def test_draws_of_a_posterior_give_the_gains_of_its_formula(goal):
     assert (drawn["gain"] != exact["gain"]).any()
     clear = exact["gain"] > 0.01  # below, draws may find fewer votes by chance
     assert drawn["votes"][clear].tolist() == exact["votes"][clear].tolist()
+
+
+@pytest.mark.parametrize("models", [None, MODELS])
+def test_votes_of_five_times_the_reliability_are_five_times_as_many(models):
+    weighted, more = (
+        annotate_next(Labels.from_counts(counts), models, n=5, plausibility=posterior, random_seed=1)
+        for counts, posterior in ((VOTES, Dirichlet(5)), (5 * np.array(VOTES), "dirichlet"))
+    )
+    weighted, more = (found.set_index("item").loc[range(5), "gain"] for found in (weighted, more))
+    np.testing.assert_allclose(weighted, more, atol=5 * 0.25 / np.sqrt(4000))
 
 
 @pytest.mark.long
