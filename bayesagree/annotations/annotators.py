@@ -64,11 +64,11 @@ class Annotators(Displayed):
         codes, names = coded(table, annotator, "annotator")
         features = table.drop(columns=annotator).set_axis(codes, axis=0)
         features = features.mask(features.isin(NO_ANSWER))
-        several: Any = features.groupby(level=0).nunique(dropna=False).to_numpy() > 1
+        several: Any = features.astype(str).groupby(level=0).nunique(dropna=False).to_numpy() > 1
 
         def text(who: int) -> str:
             which = features.columns[several[who].argmax()]
-            given = f"several values of {which!r} ({shorten(features.loc[[who], which].unique())})"
+            given = f"several values of {which!r} ({shorten(features.loc[[who], which].tolist())})"
             return f"{place_of(annotator=names[who])} has {given}; give every annotator one"
 
         refuse(several.any(axis=1), text)

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from bayesagree.annotations import Annotators, Groups
+from bayesagree.errors import InputError
 
 
 def test_what_platforms_write_for_nothing_is_no_group():
@@ -28,3 +30,10 @@ def test_ages_are_ranges_and_few_numbers_are_themselves():
     assert people.levels("age") == ["20-29", "30-39", "40-48", "49-58"]
     assert people.values("age", [0, 38, 39]).tolist() == ["20-29", "49-58", "unknown"]
     assert people.levels("children") == ["0", "1"]
+
+
+def test_lists_are_features_that_each_annotator_has_once():
+    table = pd.DataFrame({"annotator": ["a", "b", "a"], "race": [["x"], ["x", "y"], ["x"]]})
+    assert Annotators.from_table(table).features["race"].tolist() == [["x"], ["x", "y"]]
+    with pytest.raises(InputError, match="annotator 'a' has several values of 'race'"):
+        Annotators.from_table(table.assign(race=[["x"], ["x"], ["y"]]))
