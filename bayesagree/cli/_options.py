@@ -1,6 +1,6 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -130,7 +130,10 @@ class Source(Columns):
             echo(f"{self.annotations}: {sentence}", err=True)
         if found.annotations is None:
             raise InputError(f"{self.annotations} ({found.format}) holds outputs of models, no annotations")
-        return found.annotations, found.predictions
+        given = found.annotations
+        if self.ordered is not None and given.kind == "labels":  # of a named data set too
+            given = replace(given, ordered=self.ordered)
+        return given, found.predictions
 
     def features(self, path: Path | None) -> "Annotators | None":
         """Read the features of the annotators from a file, or take those that come with the named data set."""

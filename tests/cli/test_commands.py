@@ -4,12 +4,16 @@ import shlex
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import _exports
 import pytest
 
+from bayesagree import datasets
+from bayesagree.annotations import Labels
 from bayesagree.cli import COMMANDS as LINES
 from bayesagree.cli import _commands, main
+from bayesagree.cli._options import Source
 
 COMMANDS = {name: _commands.load(name) for name in LINES}
 
@@ -27,6 +31,12 @@ def test_every_command_has_an_example_that_can_be_parsed_and_says_what_its_optio
     assert ("force" in options) == ("output" in options)
     files = [key for key, parameter in options.items() if parameter.param_type_name == "argument"]
     assert "predictions" not in options or files == ["annotations", "predictions"]
+
+
+def test_labels_of_a_named_data_set_have_the_order_that_is_given(monkeypatch):
+    data_set = SimpleNamespace(annotations=Labels.from_matrix([["a", "b"], ["b", "b"]]), predictions=None)
+    monkeypatch.setattr(datasets, "load", lambda name: data_set)
+    assert [Source(data="x", ordered=given).read()[0].ordered for given in (True, False, None)] == [True, False, None]
 
 
 def test_an_interrupt_while_a_command_starts_ends_in_one_line(run, monkeypatch):
@@ -63,6 +73,7 @@ REFUSED = {
     "plausibility labels.csv --reliability low": "'low' is not a list of numbers",
     "plausibility labels.csv --reliability 1,2 -o kept.nc": "keeps draws of one reliability",
     "plausibility labels.csv --plausibility informed_dirichlet": "use bayesagree evaluate --plausibility",
+    "plausibility games.csv": "bayesagree preferences reads them",
     "report ranked.csv --group age --annotators people.csv": "not on rankings",
     "report labels.csv --group age": "--group age needs the features of the annotators: give --annotators FILE",
     "report labels.csv --specification declared.json": "features of their annotators",
