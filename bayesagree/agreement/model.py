@@ -11,6 +11,7 @@ from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
+from bayesagree.errors import InputError
 from bayesagree.inference.nuts import Sampler, sample_nuts
 from bayesagree.inference.open_model import annotation_data, part
 from bayesagree.inference.results import result_tree
@@ -120,6 +121,8 @@ def sample_tree(
     keep_item_means: bool,
 ) -> xr.DataTree:
     """Return NUTS draws of the model, `shape` (chain, draw), in the form of the exact engine's, with their summary."""
+    if ours := {"draws", "chains", "random_seed", "model", "return_inferencedata"} & {*(sampler or {})}:
+        raise InputError(f"sampler={sampler!r}: {min(ours)} is an argument of its own; leave it out there")
     how = {"chains": shape[0], "draws": shape[1], "random_seed": options["random_seed"], "sampler": sampler}
     sampled = sample_nuts(model, **how)
     posterior = sampled["posterior"].to_dataset()

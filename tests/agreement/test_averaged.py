@@ -84,3 +84,8 @@ def test_pymc_is_one_reading():
     for fit in (common_agreement_model, partial(common_agreement, engine="nuts")):
         with pytest.raises(InputError, match="is two models"):
             fit(piled(5, 0.2, 1), likelihood="averaged")
+
+
+def test_sampler_takes_no_argument_of_its_own_name():
+    with pytest.raises(InputError, match=r"sampler=\{'chains': 2\}: chains is an argument of its own"):
+        common_agreement(piled(5, 0.2, 1), likelihood="binned", engine="nuts", sampler={"chains": 2})
