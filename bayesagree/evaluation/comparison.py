@@ -36,9 +36,11 @@ class ModelScores(NamedTuple):
     @classmethod
     def of(cls, result: Scores, metric: str | None, reliability: float | None) -> Self:
         """Read the scores of a result, or one score by itself, in its draws that are known."""
-        if isinstance(result, xr.DataArray):
+        if alone := isinstance(result, xr.DataArray):
             result = xr.DataTree.from_dict({"posterior": result.rename(result.name or "score").to_dataset()})
         draws, scores, sign = metric_draws(result, metric, reliability)
+        if alone and (known := ~np.isnan(draws).any(axis=1)).any():
+            draws = draws[known]
         every, name = [draws], str(scores.name)
         if WITHOUT_UNSURE in result:
             every.append(metric_draws(result, name, reliability, WITHOUT_UNSURE)[0])

@@ -126,3 +126,12 @@ def test_overlap_of_annotators_is_that_of_each_pair_as_a_model():
             pairs.append(partial_average_overlap(one, Predictions.from_scores({"A": key[None]}), k=3).item())
         assert found.values[i] == pytest.approx(np.mean(pairs))
     assert np.isnan(found.values[2])
+
+
+@pytest.mark.filterwarnings("ignore:cohen_kappa does not exist")
+def test_one_score_is_compared_in_draws_where_every_model_has_it():
+    votes = Labels.from_counts([[2, 1], [3, 1], [2, 1]])
+    models = Predictions.from_labels({"A": [0, 0, 0], "B": [0, 1, 0]})
+    kappa = score(dirichlet(votes, random_seed=1), models, "cohen_kappa")
+    known = kappa.stack(sample=("chain", "draw")).dropna("sample").mean("sample")
+    np.testing.assert_allclose(compare(kappa).loc[np.asarray(known["model"]), "score"], known, atol=1e-12)
