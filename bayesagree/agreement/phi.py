@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._phi.likelihood import Kind
@@ -45,6 +46,7 @@ def common_agreement(
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Mapping[str, Any] | None = None,
     keep_item_means: bool = False,
+    progress: Advance = lambda done: None,
 ) -> xr.DataTree:
     """Estimate the common agreement Phi of ratings on a bounded scale.
 
@@ -81,6 +83,10 @@ def common_agreement(
         Further arguments of `pymc.sample` for NUTS, such as ``{"target_accept": 0.95}``.
     keep_item_means
         Whether to draw the item means as well (the exact engine integrates them out).
+    progress
+        Called with the number of new values of the parameters at which the exact engine has found the likelihood:
+        4,000 to 20,000 in all, for each reading of answers at the ends. NUTS shows its own by
+        ``sampler={"progressbar": True}``.
 
     Returns
     -------
@@ -143,7 +149,7 @@ def common_agreement(
         model = common_agreement_model(ratings, **means, **effects)
         tree = parts.sample_tree(model, shape, ci_prob, sampler, options, keep_item_means=keep_item_means)
     else:
-        tree = _exact_tree(problem, shape, ci_prob, options, keep_item_means=keep_item_means)
+        tree = _exact_tree(problem, shape, ci_prob, options, progress, keep_item_means=keep_item_means)
     agreement = tree["agreement"].to_dataset()
     claim = decision(*(float(agreement[end]) for end in ("lower", "upper")))
     claim = limits.supported_decision(problem, claim, ci_prob, plain=annotator_effects == "none")
@@ -229,12 +235,18 @@ def common_agreement_model(
 
 
 def _exact_tree(
-    problem: Problem, shape: tuple[int, int], ci_prob: float, options: dict[str, Any], *, keep_item_means: bool
+    problem: Problem,
+    shape: tuple[int, int],
+    ci_prob: float,
+    options: dict[str, Any],
+    progress: Advance,
+    *,
+    keep_item_means: bool,
 ) -> xr.DataTree:
     """Return draws (chain, draw) from the engine's posterior, in the form of every result."""
     likelihood = options["settings"]["likelihood"]
     rng = np.random.default_rng(seed_sequence(options["random_seed"]))
-    joint = joint_posterior(problem)
+    joint = joint_posterior(problem, progress)
     limits.warn_of_readings(joint)
     posterior = joint.phi
     drawn = joint.phi.draw(shape[0] * shape[1], rng)

@@ -118,7 +118,7 @@ class SharedDifficulty:
         """Return parameters (sample, parameter), chain after chain."""
         centre, units = self.mode()
         point = centre + 0.3 * rng.standard_normal((chains * WALKERS, centre.size)) @ units.T
-        points = walk(self, point, units, -(-draws // WALKERS), rng)
+        points = walk(self, point, units, -(-draws // WALKERS), rng, lambda n: None)
         return points.reshape(chains, -1, centre.size)[:, :draws].reshape(-1, centre.size)
 
     def truths(self, points: Floats, rng: Rng) -> NDArray[np.int16]:

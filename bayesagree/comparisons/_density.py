@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Rng
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
@@ -287,7 +287,7 @@ class Density:
         point[n:] += np.log(grown)
         return self.mode(point)
 
-    def sample(self, start: Floats, draws: int, chains: int, rng: Rng) -> Floats:
+    def sample(self, start: Floats, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
         """Return draws, shape (chain, draw, parameter): a few walkers in turn make a chain, and all move at once."""
         value, vector = np.linalg.eigh(self.precision(start))
         units = vector / np.sqrt(value)
@@ -298,5 +298,5 @@ class Density:
             lowest = self(start)[0] - self.size - FARTHEST
             while (far := ~(self(start + away)[0] > lowest)).any():
                 away[far] /= 2
-            found = walk(self, start + away, units, -(-draws // walkers), rng)
+            found = walk(self, start + away, units, -(-draws // walkers), rng, progress)
         return found.reshape(chains, -1, self.size)[:, :draws]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Advance, Floats
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import cells_of, outcome_probabilities
 from bayesagree.comparisons._density import Density, form_of
@@ -48,6 +48,7 @@ def davidson(
     random_seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
+    progress: Advance = lambda done: None,
 ) -> xr.DataTree:
     """Posterior of each model's strength from comparisons with ties.
 
@@ -79,6 +80,8 @@ def davidson(
         ``"hmc"``: Hamiltonian Monte Carlo on counts; ``"nuts"`` samples `davidson_model`.
     sampler
         Further arguments of `pymc.sample`.
+    progress
+        Called with the number of new draws of ``"hmc"``: chains x draws or a few more in all.
 
     Returns
     -------
@@ -137,7 +140,7 @@ def davidson(
         start = density.start()
         density.recentred(start)
         rng = np.random.default_rng(seed_sequence(random_seed))
-        found = density.variables(density.sample(start, draws, chains, rng))
+        found = density.variables(density.sample(start, draws, chains, rng, progress))
     posterior: dict[str, Any] = {}
     checks: dict[str, Any] = {}
     for name, axes in AXES.items():

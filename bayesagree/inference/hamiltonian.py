@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Advance, Floats, Rng
 from bayesagree.inference.slices import UNIT_DRAWS, refitted
 
 FIRST_STEP = 0.3
@@ -23,11 +23,12 @@ Density = Callable[[Floats], tuple[Any, Floats]]
 Place = tuple[Floats, Any, Floats]
 
 
-def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng) -> Floats:
+def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng, progress: Advance) -> Floats:
     """Draw points, shape (walker, draw, parameter), by walkers that begin at `start`, shape (walker, parameter).
 
     They move at once, with the same step and lengths. `units` (parameter, direction) are directions of about one
-    standard deviation each, and refitted to all walkers twice while they warm up.
+    standard deviation each, and refitted to all walkers twice while they warm up. `progress` is called with the number
+    of walkers after every draw of theirs.
     """
     here, log_step, past = (start, *density(start)), math.log(FIRST_STEP), []
     for number in WARM_UP:
@@ -42,6 +43,7 @@ def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng) -
     for d in range(draws):
         here, _ = _move(density, here, units, math.exp(log_step), rng)
         kept[:, d] = here[0]
+        progress(len(start))
     return kept
 
 

@@ -25,7 +25,8 @@ def test_draws_follow_the_exact_posterior():
     tree = common_agreement(problem.ratings, draws=2000, chains=2, random_seed=3)
     draws, exact = tree["posterior"]["phi"].values.ravel(), tree["agreement"]
     assert abs(draws.mean() - float(exact["mean"])) < 4.5 * float(exact["sd"]) / np.sqrt(draws.size)
-    again = common_agreement(problem.ratings, draws=2000, chains=2, random_seed=3)
+    again = common_agreement(problem.ratings, draws=2000, chains=2, random_seed=3, progress=(done := []).append)
+    assert len(done) > 10 and 4000 <= sum(done) <= 40_000
     np.testing.assert_array_equal(draws, again["posterior"]["phi"].values.ravel())
     assert tree.attrs["inference"] == "adaptive importance sampling"
 

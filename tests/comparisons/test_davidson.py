@@ -249,6 +249,13 @@ def test_passes_of_an_annotator_weigh_by_their_design_effect():
     np.testing.assert_allclose(cells_of(again, **how).counts, cells_of(first, **how).counts)
 
 
+def test_progress_and_the_same_draws():
+    games, how = Comparisons.from_long(food()), {"draws": 150, "chains": 3, "random_seed": 1}
+    found = davidson(games, **how, progress=(done := []).append)
+    assert len(done) > 10 and sum(done) == 3 * 150
+    assert found["posterior"].to_dataset().equals(davidson(games, **how)["posterior"].to_dataset())
+
+
 def test_components_are_warned_of():
     table = pd.DataFrame({"left": list("ACA"), "right": list("BDB"), "winner": list("ACB")})
     with pytest.warns(UserWarning, match="no comparison links the 2 components"):

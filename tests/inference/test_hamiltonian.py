@@ -17,7 +17,7 @@ def test_moments_of_a_skewed_density():
         return (shape * x - np.exp(x)).sum(axis=-1), shape - np.exp(x)
 
     units = np.array([[0.8, 0.0], [0.3, 0.5]])
-    drawn = walk(density, rng.standard_normal((8, 2)) @ units.T, units, 500, rng)
+    drawn = walk(density, rng.standard_normal((8, 2)) @ units.T, units, 500, rng, lambda n: None)
     _, ess = diagnostics(np.exp(drawn))
     z = (np.exp(drawn).mean(axis=(0, 1)) - shape) / np.sqrt(shape / ess)
     assert np.abs(z).max() < 4
@@ -39,7 +39,7 @@ def test_the_step_settles_near_the_requested_acceptance(monkeypatch):
     monkeypatch.setattr(hamiltonian, "_move", watched)
     rng = np.random.default_rng(1)
     start = rng.standard_normal((16, 40))
-    walk(lambda x: (-0.5 * np.square(x).sum(axis=-1), -x), start, np.eye(40), 50, rng)
+    walk(lambda x: (-0.5 * np.square(x).sum(axis=-1), -x), start, np.eye(40), 50, rng, lambda n: None)
     assert abs(np.mean(accepted[-50:]) - ACCEPTANCE) < 0.1
 
 
@@ -47,5 +47,5 @@ def test_a_trajectory_out_of_the_support_is_rejected():
     def density(x):
         return np.where(np.abs(x[:, 0]) > 1, -math.inf, 0.0), np.zeros(x.shape)
 
-    drawn = walk(density, np.zeros((4, 1)), np.eye(1), 200, np.random.default_rng(1))
+    drawn = walk(density, np.zeros((4, 1)), np.eye(1), 200, np.random.default_rng(1), lambda n: None)
     assert 0.9 < np.abs(drawn).max() <= 1

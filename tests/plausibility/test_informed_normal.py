@@ -39,7 +39,9 @@ def test_reference_posterior_with_levels_of_annotators():
         np.array(given_["ratings"], float), scale=(0, 1), annotators=["high", "b", "careless"]
     )
     models = Predictions.from_numbers({"A": given_["predictions"]})
-    found = informed_normal(ratings, models, draws=300, chains=6, random_seed=1)["posterior"]
+    how = {"draws": 300, "chains": 6, "random_seed": 1, "progress": (done := []).append}
+    found = informed_normal(ratings, models, **how)["posterior"]
+    assert sum(done) == 6 * 500 + ratings.items.size
     for name, ours in (("mean", "mean"), ("shift", "annotator_shift")):
         draws = found[ours].values
         of_chains = draws.mean(axis=1)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Advance, Floats
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
 from bayesagree.agreement.summary import Summary, summarise
@@ -120,8 +120,8 @@ class JointPosterior(NamedTuple):
 
 
 @one_blas_thread()
-def joint_posterior(problem: Problem) -> JointPosterior:
-    """Return the posterior under the likelihood of the problem (see `common_agreement`).
+def joint_posterior(problem: Problem, progress: Advance = lambda done: None) -> JointPosterior:
+    """Return the posterior under the likelihood of the problem, with the progress (see `common_agreement`).
 
     Raises
     ------
@@ -130,12 +130,12 @@ def joint_posterior(problem: Problem) -> JointPosterior:
         ends is then left, with a warning.
     """
     if problem.kind == "inflated":
-        inflated = _checked(_posterior(problem, True))
+        inflated = _checked(_posterior(problem, True, progress))
         return JointPosterior(inflated, None, inflated, 1.0)
-    binned = _checked(_posterior(problem, False))
+    binned = _checked(_posterior(problem, False, progress))
     if problem.kind != "averaged":
         return JointPosterior(binned, binned, None, 0.0)
-    inflated = _posterior(problem, True, binned.log_evidence)
+    inflated = _posterior(problem, True, progress, binned.log_evidence)
     share = sp.special.expit(inflated.log_evidence - binned.log_evidence)
     if inflated.effective < FEWEST and share > np.exp(-NEGLIGIBLE):
         warn(
@@ -157,9 +157,9 @@ def _checked(found: PhiPosterior) -> PhiPosterior:
     return found
 
 
-def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiPosterior:
+def _posterior(problem: Problem, outright: bool, progress: Advance, rival: float = -np.inf) -> PhiPosterior:
     """Return the posterior of one reading; where it is averaged, with one whose log evidence is `rival`."""
-    density, (starts, ranges) = log_density(problem, outright), _starts(problem, outright)
+    density, (starts, ranges) = log_density(problem, outright, progress), _starts(problem, outright)
     # With outright ends there may be two modes, and a ridge between them: agreement with many, and without.
     sides = [starts[:, 0] < APART, starts[:, 0] >= APART] if outright else [slice(None)]
     rounds = [_mode(density, starts[side], ranges) for side in sides]
@@ -175,7 +175,7 @@ def _posterior(problem: Problem, outright: bool, rival: float = -np.inf) -> PhiP
     )
 
 
-def log_density(problem: Problem, outright: bool) -> Density:
+def log_density(problem: Problem, outright: bool, progress: Advance = lambda done: None) -> Density:
     """Return the log density of the ratings and places, shape (place, parameter).
 
     With a step, log p is rounded to its multiples; without, the density is continued evenly to negative angles.
@@ -206,6 +206,7 @@ def log_density(problem: Problem, outright: bool) -> Density:
             hyper = sp.special.expit(logits[some]) if means.hierarchical else None
             shares = np.sin(angles[some]) ** 2 if outright else None
             found[some] += like.weight @ means.evidence(like, float(np.exp(value)), hyper, shares)
+            progress(int(some.sum()))
         best[0] = max(best[0], found.max())
         return found
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import one_of, warn
@@ -110,6 +111,7 @@ def informed_normal(
     chains: int = 4,
     random_seed: Seed = None,
     client: Any = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Estimate each item's mean over many annotators from ratings and predicted numbers.
 
@@ -131,6 +133,8 @@ def informed_normal(
         more are known by five ratings or more each; None takes all ratings of an item as alike.
     draws, chains, random_seed, client
         As in `dirichlet`.
+    progress
+        Called with the number of new sweeps of the annotators' levels, at most 500 a chain, then of items drawn.
 
     Returns
     -------
@@ -176,6 +180,5 @@ def informed_normal(
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     predictions = as_predictions(predictions, ratings)
     specification = InformedNormal(None, predictions, exclude, annotator_effects)
-    return specification.draw(
-        ratings, Request(draws=draws, chains=chains, random_seed=random_seed, client=client)
-    )
+    request = Request(draws, chains, random_seed, client=client, progress=progress)
+    return specification.draw(ratings, request)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.inference.blocks import DrawBlock
@@ -128,6 +129,7 @@ def normal_inverse_gamma(
     chains: int = 4,
     random_seed: Seed = None,
     client: Any = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Draw the mean and variance of each item's ratings from their posterior.
 
@@ -145,6 +147,8 @@ def normal_inverse_gamma(
         one prior and one variance.
     draws, chains, random_seed, client
         As in `dirichlet`.
+    progress
+        Called with the number of new sweeps of the annotators' levels, at most 500 a chain, then of items drawn.
 
     Returns
     -------
@@ -173,7 +177,7 @@ def normal_inverse_gamma(
     [0.861905]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    request = Request(draws, chains, random_seed, client=client)
+    request = Request(draws, chains, random_seed, client=client, progress=progress)
     specification = NormalInverseGamma(
         reliability=reliability, prior=prior, annotator_effects=annotator_effects
     )

@@ -29,7 +29,7 @@ def test_samplers_draw_a_skewed_density(gradients):
     """From a start and units that fit neither variable."""
     rng, start = np.random.default_rng(1), np.random.default_rng(2).normal(size=(40, 2))
     if gradients:
-        drawn = walk(skewed, start, 2 * np.eye(2), 200, rng)[:, ::10]
+        drawn = walk(skewed, start, 2 * np.eye(2), 200, rng, lambda n: None)[:, ::10]
     else:
         fit = Fit(np.array([3.0, 2.0]), 2 * np.eye(2))
         drawn = chains_of(lambda x: skewed(x)[0], [fit], 200, 40, rng)[:, ::10]
