@@ -8,7 +8,7 @@ elliptical slices (`inference.slices`).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,8 @@ from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, cha
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, aligned
 
-# Most consecutive draws of a chain that share their parameters, as a new set costs a hundred passes over all items; and
-# the fewest sets of a chain: an interval from 4 x 5 sets holds adult2's score in .80 to .85, from 4 x 50 in .90.
-MOST_SHARED, FEWEST_SETS = 5, 50
+# Most consecutive draws of a chain that share their parameters: a new set costs a hundred passes over all items.
+MOST_SHARED = 5
 # Cells (item, label, vector) that are computed at once: more leave the processor's cache.
 MOST_CELLS = 100_000
 
@@ -56,6 +55,8 @@ class Frame:
     predictions: Predictions
     exclude: Excluded = None
     _drawn: dict[Any, Floats] = field(default_factory=dict, init=False, repr=False)
+    # An interval from 4 x 5 sets of parameters holds adult2's score in .80 to .85, from 4 x 50 in .90.
+    fewest_sets: ClassVar[int] = 50
 
     @classmethod
     def of(cls, annotations: Any, predictions: Predictions, *rest: Any, **named: Any) -> Self:
@@ -89,7 +90,7 @@ class Frame:
 
     def sets(self, draws: int) -> int:
         """Return how many sets of parameters a chain of so many draws of items has."""
-        most = max(1, min(MOST_SHARED, draws // FEWEST_SETS))
+        most = max(1, min(MOST_SHARED, draws // self.fewest_sets))
         return draws // next(d for d in range(most, 0, -1) if draws % d == 0)
 
     def drawn(self, request: Request) -> Floats:

@@ -43,6 +43,8 @@ MOST_CONFUSED = 16
 class GoldProblem(LabelFrame):
     """Labels, predictions and gold: the truth is a label, known where there is gold, else predicted from the others."""
 
+    fewest_sets = 100
+
     @cached_property
     def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
         """No annotator has a weight: what all of them say counts as it is right."""

@@ -68,6 +68,13 @@ def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
     np.testing.assert_allclose(drawn.std(axis=(0, 1)), sd, rtol=0.2)
 
 
+def test_few_draws_share_few_sets_of_parameters(problem):
+    """Of 4 x 250 draws that shared sets of five only a hundred were effective."""
+    assert problem.sets(1000) == 200
+    assert problem.sets(250) == 125
+    assert problem.sets(100) == 100
+
+
 def test_every_draw_is_gold_where_there_is_gold_and_one_label_elsewhere(case):
     votes, predictions, gold = case
     tree = InformedDirichlet(predictions, gold=gold).draw(votes, Request(draws=50, chains=2, random_seed=1))
