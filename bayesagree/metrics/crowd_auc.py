@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.annotations.missing_predictions import scored_items
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, positive, shorten, warn
+from bayesagree.errors import InputError, one_of, place_of, positive, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.concordant_pairs import ScoreOrder
@@ -47,7 +46,12 @@ def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, NDAr
         )
     predictions = predictions.on_items(labels.items).aligned(labels.items, labels.categories)
     if predictions.scores is None:
-        hard = scored_items(predictions, "error").hard_labels()
+        hard = predictions.hard_labels()
+        for model, item in np.argwhere(hard < 0)[:1]:
+            where = place_of(model=predictions.models[model], item=predictions.items[item])
+            raise InputError(
+                f"{where}: no label; the AUC needs a score or a label for every item: drop the others"
+            )
         scores: Any = hard == np.arange(labels.categories.size)[:, None, None]
     else:
         scores = np.moveaxis(predictions.scores, -1, 0)

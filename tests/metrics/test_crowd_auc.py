@@ -6,6 +6,7 @@ from sklearn.metrics import roc_auc_score
 
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.errors import InputError
 from bayesagree.metrics.concordant_pairs import concordance
 from bayesagree.metrics.crowd_auc import auc
 from studies.binary_crowds import crowdsourced_binary
@@ -134,3 +135,9 @@ def test_generator_has_the_moments_of_the_paper():
     # E q - p = h (1 - 2 p) / 2 for the most disturbed model, h = .45
     residual = problem.scores[2] - problem.plausibility - 0.45 * (1 - 2 * problem.plausibility) / 2
     assert abs(residual.mean()) < 4 * residual.std() / np.sqrt(4000)
+
+
+def test_a_missing_label_is_refused_without_naming_options_that_auc_lacks():
+    models = Predictions.from_labels({"A": ["x", "y"], "B": ["x", None]}, labels=["x", "y"])
+    with pytest.raises(InputError, match="model 'B', item 1: no label; the AUC needs a score or a label"):
+        auc(Labels.from_matrix([["x", "y"], ["y", "y"]]), models)
