@@ -34,8 +34,6 @@ def plausibility(
     truth, _ = source.read()
     drawn = output is not None and output.suffix == ".nc"
     _output.require(output, result=drawn)
-    if truth.kind == "comparisons":
-        raise InputError("comparisons of models are no labels of items: bayesagree preferences reads them")
     posterior = record_for(truth, plausibility or fitting_posteriors(truth)[0].name).specification
     if posterior.takes_predictions:
         command = f"bayesagree evaluate --plausibility {posterior.name}"

@@ -158,7 +158,9 @@ BY_NAME = ChainMap(POSTERIORS, {GROUPS.name: GROUPS})
 
 def fitting_posteriors(annotations: Annotations) -> list[PosteriorRecord]:
     """List the posteriors for annotations of this kind, the default first."""
-    return [record for record in POSTERIORS.values() if isinstance(annotations, record.annotations)]
+    if not (found := [one for one in POSTERIORS.values() if isinstance(annotations, one.annotations)]):
+        raise InputError("comparisons of models are no labels of items: bayesagree preferences reads them")
+    return found
 
 
 class Choice(NamedTuple):

@@ -74,6 +74,7 @@ REFUSED = {
     "plausibility labels.csv --reliability 1,2 -o kept.nc": "keeps draws of one reliability",
     "plausibility labels.csv --plausibility informed_dirichlet": "use bayesagree evaluate --plausibility",
     "plausibility games.csv": "bayesagree preferences reads them",
+    "evaluate games.csv models.csv": "bayesagree preferences reads them",
     "report ranked.csv --group age --annotators people.csv": "not on rankings",
     "report labels.csv --group age": "--group age needs the features of the annotators: give --annotators FILE",
     "report labels.csv --specification declared.json": "features of their annotators",
