@@ -39,10 +39,11 @@ def require_size(size: int, where: str) -> None:
 class _Unpacked(gzip.GzipFile):
     """The content of a gzip file up to `MOST_UNPACKED` bytes: a small file can unpack to more than any disk holds."""
 
-    def readinto(self, buffer: Any) -> int:
-        size = super().readinto(buffer)
+    def read(self, size: int | None = -1) -> bytes:
+        most = MOST_UNPACKED + 1 - self.tell()
+        part = super().read(most if size is None or size < 0 else min(size, most))
         require_size(self.tell(), repr(self.name))
-        return size
+        return part
 
 
 def open_file(path: Path) -> IO[bytes]:

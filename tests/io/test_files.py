@@ -95,7 +95,12 @@ def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str
 
 def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesagree.io._json.MOST_UNPACKED", 10_000)
-    for name, line in (("a.csv.gz", "1,a,cat\n"), ("a.jsonl.gz", '{"item": 1, "annotator": "a", "label": "cat"}\n')):
+    row = '{"item": 1, "annotator": "a", "label": "cat"}\n'
+    for name, line in (
+        ("a.csv.gz", "1,a,cat\n"),
+        ("a.jsonl.gz", row),
+        ("a.json.gz", f"[{row}"),
+    ):  # lines, and the whole
         path = tmp_path / name
         path.write_bytes(gzip.compress(b"item,annotator,label\n" * (".csv" in name) + line.encode() * 10_000))
         with pytest.raises(InputError, match=r"unpacks to .* GiB are read at most; unpack it yourself"):
