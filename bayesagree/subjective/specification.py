@@ -90,7 +90,8 @@ class EvaluationSpecification:
         one_of(self.fairness, "fairness", ("group", "individual"))
         for name in ("metrics", "protected", "similarity", "representative"):
             # One name is a list of one name, not its letters.
-            object.__setattr__(self, name, tuple(np.atleast_1d(getattr(self, name)).tolist()))
+            named = getattr(self, name)
+            object.__setattr__(self, name, (named,) if isinstance(named, str) else tuple(named))
         if self.fairness == "individual" and not self.similarity:
             raise InputError("individual fairness is about similar annotators: name similarity=[features]")
         for name, shares in {**self.annotators, **self.items, "labels": self.labels or {"any": 1}}.items():
@@ -133,7 +134,8 @@ class EvaluationSpecification:
             if items is None or name not in items:
                 raise InputError(f"there is a target by item attribute {name!r}; pass items= with it")
             parts.append(_shares("item", name, items[name].reindex(list(annotations.items)), targets))
-        parts.append(_shares("label", "label", annotations.text(), self.labels))
+        known = annotations.categories.astype(str) if annotations.kind == "labels" else ()
+        parts.append(_shares("label", "label", annotations.text(), self.labels, known))
         distributions = pd.concat(parts, ignore_index=True)
         gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
         gaps += _few(at, n_items, "items", self.labels_per_item)
@@ -187,11 +189,11 @@ class SpecificationReport(NamedTuple):
         return "\n\n".join(parts) + "\n"
 
 
-def _shares(kind: str, feature: str, values: Any, targets: Shares | None) -> pd.DataFrame:
-    """Return share and number of each value that is there or has a target."""
+def _shares(kind: str, feature: str, values: Any, targets: Shares | None, known: Any = ()) -> pd.DataFrame:
+    """Return share and number of each value that is there, has a target, or is known."""
     targets = targets or {}
-    counts = pd.Series(values).map(str, na_action="ignore").fillna(UNKNOWN).value_counts()
-    names = sorted({*map(str, counts.index), *targets})
+    counts = pd.Series(values, dtype=object).map(str, na_action="ignore").fillna(UNKNOWN).value_counts()
+    names = sorted({*map(str, counts.index), *targets, *known})
     n = counts.reindex(names, fill_value=0)
     wanted = [targets.get(name, np.nan if not targets or name == UNKNOWN else 0.0) for name in names]
     table = pd.DataFrame({"kind": kind, "feature": feature, "value": names, "target": wanted})

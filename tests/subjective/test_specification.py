@@ -26,7 +26,7 @@ def test_every_gap_is_found_and_on_the_page(data):
     declared = EvaluationSpecification(
         "accuracy differs between genders",
         protected=["gender", "age"],
-        similarity=["age"],
+        similarity={"age"},
         annotators={"gender": {"f": 0.5, "m": 0.5}, "age": {"young": 0.5, "old": 0.4, "very old": 0.1}},
         items={"source": {"web": 0.5, "mail": 0.5}},
         labels={"ok": 0.5, "toxic": 0.5},
@@ -35,7 +35,7 @@ def test_every_gap_is_found_and_on_the_page(data):
         collection="asked in the corridor",
         smallest_group=5,
     )
-    items = pd.DataFrame({"source": ["web"] * 30}, index=labels.items)
+    items = pd.DataFrame({"source": ["web"] * 30}, index=labels.items, dtype="category")
     report = declared.check(labels, people, items=items)
     gaps = "\n".join(report.gaps)
     for expected in (
@@ -54,6 +54,13 @@ def test_every_gap_is_found_and_on_the_page(data):
     page = report.to_markdown()
     assert "| gender | f | 0.500 | 0.667 | 8 |" in page
     assert "asked in the corridor" in page
+
+
+def test_a_label_that_nobody_used_has_a_row():
+    labels = Labels.from_matrix([["a", "b"]], labels=["a", "b", "c"])
+    people = Annotators.from_table(pd.DataFrame({"annotator": [0, 1], "age": ["old", "young"]}))
+    found = EvaluationSpecification("none").check(labels, people).distributions
+    assert found[["value", "n"]].values.tolist() == [["a", 1], ["b", 1], ["c", 0]]
 
 
 def test_data_as_declared_have_no_gaps(data):
