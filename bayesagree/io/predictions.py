@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._columns import coded
+from bayesagree.annotations._columns import coded, column
 from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
-from bayesagree.annotations.runs import Runs, one_row_a_run
+from bayesagree.annotations.runs import NAMES, Runs, one_row_a_run
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
@@ -123,7 +123,10 @@ def read_outputs(
     table = _named_by_role(table.set_axis([str(name) for name in table.columns], axis=1), **names)
     with naming(file.name, "predictions"):
         table, run = _one_answer_a_row(table, run)
-        if "model" not in table.columns and "label" in table.columns:
+        columns = {name.lower() for name in table.columns}
+        # Another column may name the models: then the refusal asks for its name.
+        one_model = run is not None or columns & {*NAMES} or columns <= {*ROLES}
+        if one_model and "model" not in table.columns and "label" in table.columns:
             table = table.assign(model="model")
         table, runs = one_row_a_run(table, run, "model", "item", ROLES)
     table, what, by_model = _layout(table, labels, numbers)
@@ -198,7 +201,7 @@ def _hold_labels(cells: Any) -> bool:
 
 def _require_labels(table: Any) -> None:
     """Refuse models without a label: where they have columns of scores, all their labels would count as wrong."""
-    labelled = table["label"].notna().groupby(table["model"], sort=False).any()
+    labelled = table["label"].notna().groupby(column(table, "model", "model"), sort=False).any()
     if not labelled.all():
         raise InputError(
             f"model {labelled.idxmin()!r} has no label; hard labels and columns of scores are two tables: "

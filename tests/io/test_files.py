@@ -171,6 +171,7 @@ def test_a_column_of_labels_or_numbers_for_each_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("engine,item,label\np,1,x\nq,1,x\n", "no column 'model' for the model; the table has 'engine', 'item'"),
         ("item,x,y\np,0,1\nq,1,0\n", "read as scores, one column a label: no column 'model' for the model"),
         ("item,x,y\np,a,b\np,b,a\n", "read as hard labels, one column a model: item 'p' is listed twice"),
         ("item,x,y,text\np,a,b,one\nq,b,a,two\n", "column 'text' shares no value with 'x', 'y': drop it"),
