@@ -138,4 +138,7 @@ class Case(NamedTuple):
         chosen = settings.fitting(annotations, predictions)
         if chosen.record.specification.takes_predictions:
             annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
-        return cls(annotations, predictions.aligned(annotations.items, annotations.categories), chosen)
+        named = replace(
+            predictions, models=predictions.models.astype(str)
+        )  # "another annotator" stands beside them
+        return cls(annotations, named.aligned(annotations.items, annotations.categories), chosen)

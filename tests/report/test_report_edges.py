@@ -25,6 +25,12 @@ def test_one_item_one_annotator_one_model(labels):
         assert float(found.certainty[0, 0]) == pytest.approx(1, abs=1e-12)
 
 
+def test_names_of_models_are_numbers():
+    votes = Labels.from_matrix([[0, 1], [1, 1], [0, 0]] * 2)
+    _, texts = first_sentences(votes, Predictions.from_labels({7: [0, 1, 1] * 2, 10: [0, 1, 0] * 2}))
+    assert any("10" in sentence for sentence in texts)
+
+
 def test_an_item_without_annotations_is_as_open_as_the_prior():
     rows = pd.DataFrame({"item": [1, 2], "annotator": ["a", "a"], "label": ["x", None]})
     found, _ = first_sentences(Labels.from_long(rows, labels=["x", "y"]))
