@@ -20,7 +20,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
@@ -140,7 +140,7 @@ class Levels:
         rest = total @ precision - number @ (precision * shift) - weight * line
         return line + variance * rest, variance
 
-    def chain(self, kept: int, rng: np.random.Generator, progress: Advance) -> LevelDraws:
+    def chain(self, request: Request, rng: np.random.Generator) -> LevelDraws:
         """Run one chain of the Gibbs sampler."""
         item, x = self.ratings.item_index, self.ratings.unit()
         p, size = self.columns.shape[1], self.named.size + 1
@@ -148,7 +148,8 @@ class Levels:
         scale = np.square(SDS)
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
-        for _ in range(TUNE + kept):
+        progress = request.progress or (lambda n: None)
+        for _ in range(TUNE + min(request.draws, KEPT)):
             precision = 1 / variance
             matrix, score = self.system(precision, of_items, of_levels)
             root = np.linalg.cholesky(matrix)
@@ -165,8 +166,7 @@ class Levels:
             typical = max(rng.standard_gamma((FREEDOM * size + 1) / 2) / total, LEAST_SD**2)
             of_items = _sd_step((own - self.columns @ b)[rated], of_items, scale[1], rng)
             of_levels = _sd_step(shift[:-1], of_levels, scale[2], rng)
-            sds = np.sqrt([typical, of_items, of_levels])
-            found.append((sds, b, shift, variance))
+            found.append((np.sqrt([typical, of_items, of_levels]), b, shift, variance))
             progress(1)
         return LevelDraws(*map(np.stack, zip(*found[TUNE:])))
 
@@ -178,9 +178,8 @@ class Levels:
 
     def sampled(self, request: Request) -> LevelDraws:
         """Draw the parameters by chains: at most `KEPT` of each."""
-        progress = request.progress or (lambda n: None)
         streams = block_generators(stream_apart(request.random_seed, "parameters"), request.chains)
-        chains = [self.chain(min(request.draws, KEPT), rng, progress) for rng in streams]
+        chains = [self.chain(request, rng) for rng in streams]
         found = LevelDraws(*map(np.concatenate, zip(*chains)))
         average = found.shift[:, :-1].mean(axis=1, keepdims=True)
         found.coefficient[:, :1] += average
