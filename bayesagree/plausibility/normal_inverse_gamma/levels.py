@@ -179,8 +179,7 @@ class Levels:
     def sampled(self, request: Request) -> LevelDraws:
         """Draw the parameters by chains: at most `KEPT` of each."""
         streams = block_generators(stream_apart(request.random_seed, "parameters"), request.chains)
-        chains = [self.chain(request, rng) for rng in streams]
-        found = LevelDraws(*map(np.concatenate, zip(*chains)))
+        found = LevelDraws(*map(np.concatenate, zip(*(self.chain(request, rng) for rng in streams))))
         average = found.shift[:, :-1].mean(axis=1, keepdims=True)
         found.coefficient[:, :1] += average
         found.shift[:] -= average
