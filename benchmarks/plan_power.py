@@ -20,7 +20,7 @@ from scipy.special import expit, softmax
 from bayesagree import Labels, Predictions, evaluate, plan
 
 PAGE = Path(__file__).parent / "results" / "plan_power.md"
-ITEMS, VOTES, PILOTS, STUDIES = 300, 3, 9, 300
+ITEMS, VOTES, PILOTS, STUDIES = 300, 3, 21, 525
 NOISE = (1.0, 1.35)
 RUN_ITEMS, RUN_PILOTS, RUN_STUDIES, LOG_ODDS = 200, 6, 400, (1.2, 0.8)
 
