@@ -3,6 +3,7 @@
 The forms `ordered` and `gold` exchange the pieces: parameters, likelihood of votes, draws of items.
 """
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,31 +32,19 @@ ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
 
 @dataclass(frozen=True, eq=False)
 class LabelFrame(Frame):
-    """Labels and predictions on the same items; a form gives `layout`, `said`, `of_votes` and `draw_items`."""
-
-    @property
-    def said(self) -> Floats:
-        """What predictions say of all items, shape (item, column)."""
-        raise NotImplementedError
-
-    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
-        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
-        raise NotImplementedError
-
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
-        """Draw plausibilities (item, sample, label), `each` times at every parameter vector; or best labels."""
-        raise NotImplementedError
+    """Labels and predictions on the same items; a form gives `layout`, `likelihood`, `weighed` and `draw_items`."""
 
     prior: InformedPrior | None = None
     gold: Gold | None = None
 
     @cached_property
+    @abstractmethod
     def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
         """The weight of each annotator, and the votes (item, label) that are about their items."""
-        with one_blas_thread():
-            weight, counts = weights(self)
-        warn_of_careless(self.annotations, weight)
-        return weight, counts
+
+    @abstractmethod
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+        """Draw plausibilities (item, sample, label), `each` times at every parameter vector; or best labels."""
 
     @property
     def weights(self) -> Floats:
@@ -66,25 +55,6 @@ class LabelFrame(Frame):
     def counts(self) -> NDArray[np.int64]:
         """Votes that are about their items, shape (item, label)."""
         return self.weighed[1]
-
-    def learnt(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
-        """Return items to learn from, of those that have the same votes and predictions one, and how many they are."""
-        voted = np.flatnonzero(counts.any(axis=1))
-        most = max(LEARNT_ITEMS, LEARNT_CELLS // counts.shape[1])
-        voted = np.sort(np.random.default_rng(0).permutation(voted)[:most])
-        key = np.concatenate([counts[voted], self.said[voted]], axis=1)
-        _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
-        return voted[first], number.astype(float)
-
-    def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
-        """Return the log likelihood of distinct items, and how many are like each."""
-        at, number = self.learnt(self.counts)
-        return self.of_votes(at, self.counts[at]), number
-
-    def climbed(self, counts: NDArray[np.int64]) -> Fit:
-        """Climb near the mode of the parameters given votes (item, label)."""
-        at, number = self.learnt(counts)
-        return climb(self.of_votes(at, counts[at]), self.layout.prior, number, ENOUGH_TO_BEGIN)
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items given draws of the parameters."""
@@ -120,7 +90,48 @@ class LabelFrame(Frame):
 
 
 @dataclass(frozen=True, eq=False)
-class InformedProblem(LabelFrame):
+class VoteFrame(LabelFrame):
+    """Labels whose votes teach the parameters; a form gives `layout`, `said`, `of_votes` and `draw_items`."""
+
+    @property
+    @abstractmethod
+    def said(self) -> Floats:
+        """What predictions say of all items, shape (item, column)."""
+
+    @abstractmethod
+    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
+        """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
+
+    @cached_property
+    def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
+        """The weight of each annotator, and the votes (item, label) that are about their items."""
+        with one_blas_thread():
+            weight, counts = weights(self)
+        warn_of_careless(self.annotations, weight)
+        return weight, counts
+
+    def learnt(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
+        """Return items to learn from, of those that have the same votes and predictions one, and how many they are."""
+        voted = np.flatnonzero(counts.any(axis=1))
+        most = max(LEARNT_ITEMS, LEARNT_CELLS // counts.shape[1])
+        voted = np.sort(np.random.default_rng(0).permutation(voted)[:most])
+        key = np.concatenate([counts[voted], self.said[voted]], axis=1)
+        _, first, number = np.unique(key, axis=0, return_index=True, return_counts=True)
+        return voted[first], number.astype(float)
+
+    def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
+        """Return the log likelihood of distinct items, and how many are like each."""
+        at, number = self.learnt(self.counts)
+        return self.of_votes(at, self.counts[at]), number
+
+    def climbed(self, counts: NDArray[np.int64]) -> Fit:
+        """Climb near the mode of the parameters given votes (item, label)."""
+        at, number = self.learnt(counts)
+        return climb(self.of_votes(at, counts[at]), self.layout.prior, number, ENOUGH_TO_BEGIN)
+
+
+@dataclass(frozen=True, eq=False)
+class InformedProblem(VoteFrame):
     """Labels without order and predictions on the same items."""
 
     @cached_property

@@ -29,7 +29,7 @@ NAMED = 0.3
 def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
     """Return the weight of each annotator, and the votes (item, label) that are about their items.
 
-    The problem, a `LabelFrame`, learns parameters from votes, and gives these their probability.
+    The problem, a `VoteFrame`, learns parameters from votes, and gives these their probability.
     """
     labels = problem.annotations
     rows = np.repeat(np.arange(labels.count.size), np.where(labels.annotator_index < 0, 0, labels.count))

@@ -5,6 +5,7 @@ vectors (`likelihood`), and the draws of a block of items given the parameters (
 elliptical slices (`inference.slices`).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,7 +49,7 @@ class Parameters(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(ABC):
     """Annotations and predictions on the same items, and what follows from them before any item is drawn."""
 
     annotations: Any
@@ -64,13 +65,13 @@ class Frame:
         return cls(*aligned(annotations, predictions), *rest, **named)
 
     @cached_property
+    @abstractmethod
     def layout(self) -> Parameters:
         """Names and priors of the parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
         """Return the log likelihood of items at parameters, shape (item, vector), and how many are like each."""
-        raise NotImplementedError
 
     @cached_property
     def covariates(self) -> Covariates:

@@ -85,9 +85,8 @@ class GoldProblem(LabelFrame):
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
         """Return the log probability of the label of each item with gold."""
         rows, truth = self.known_items
-        return lambda theta: log_softmax(rows @ theta.T, axis=1)[np.arange(truth.size), truth], np.ones(
-            truth.size
-        )
+        at = np.arange(truth.size)
+        return lambda theta: log_softmax(rows @ theta.T, axis=1)[at, truth], np.ones(at.size)
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws the label of each item of a block."""

@@ -23,7 +23,7 @@ from scipy.special import log_softmax, softmax
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.slices import Likelihoods
-from bayesagree.plausibility.informed._problem import LabelFrame
+from bayesagree.plausibility.informed._problem import VoteFrame
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import Votes, pick, rising, rising_alike, shares
 from bayesagree.plausibility.informed.frame import Parameters, by_cells
@@ -35,7 +35,7 @@ LEVEL, STEP, CONCENTRATION = (0.0, 1.5), (0.0, 1.0), (3.5, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedProblem(LabelFrame):
+class OrderedProblem(VoteFrame):
     """Labels in an order and predictions on the same items."""
 
     @cached_property
@@ -46,10 +46,8 @@ class OrderedProblem(LabelFrame):
     @cached_property
     def layout(self) -> Parameters:
         """Slopes of positions, levels, log step, log concentration."""
-        models = [
-            name.removeprefix("top_label:") for name in self.covariates.names if name.startswith("top_label:")
-        ]
-        every = dict.fromkeys((f"position:{model}" for model in models), (0.0, 1.0))
+        said = [name for name in self.covariates.names if name.startswith("top_label:")]
+        every = dict.fromkeys((name.replace("top_label", "position", 1) for name in said), (0.0, 1.0))
         every |= dict.fromkeys((f"level:{label}" for label in self.annotations.categories), LEVEL)
         return Parameters.of(every | {"log_step": STEP, "log_concentration": CONCENTRATION})
 

@@ -246,11 +246,9 @@ class InformedRankings(Frame):
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items under rankings alone, and of these by their weights."""
-        run, samples, depth = (
-            Run(request.chains, self.tune, request.draws, 1),
-            request.samples,
-            request.top_labels,
-        )
+        run = Run(request.chains, self.tune, request.draws, 1)
+        samples = request.samples
+        depth = request.top_labels
         thetas = self.drawn(request).reshape(-1, self.layout.mean.size)
         weights = Tilt.of(thetas.T, self.said, self.alone.n_labels).weights
         which = np.arange(samples) * len(thetas) // samples
