@@ -12,6 +12,7 @@ AISTATS (2010), for the slice; Tierney, "Markov chains for exploring posterior d
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +21,15 @@ import scipy as sp
 from bayesagree._types import Advance, Floats, Rng
 
 # Degrees of freedom of the t distribution; jumps before each slice.
-FREEDOM, JUMPS = 4.0, 4
+FREEDOM, JUMPS = 8.0, 2
+# Turns on an ellipse that are tried at once, then by the chains that took none before; who takes none at all stays.
+TURNS = (2, 3, 5)
 # Sweeps before the first draw and, counted from there, refits of the t distribution; draws that its units are worth, a
 # parameter.
 WARM_UP, REFITS, UNIT_DRAWS = 20, (-14, -7, 0), 2.0
-# Chains at least behind all chains of a result, parameters for which a sweep more lies between draws, and how far from
-# a mode, beside its normal approximation, chains begin.
-WALKERS, PARAMETERS_A_SWEEP, SPREAD = 48, 8, 0.5
+# Chains at least behind all chains of a result, sweeps of a draw, and how far from a mode, beside its normal
+# approximation, chains begin.
+WALKERS, SWEEPS, SPREAD = 48, 2, 0.5
 # Halvings of a step of the climb, the gain of log density at which it ends, and the step of derivatives in prior sds.
 STEPS, ENOUGH, EPSILON = 40, 1e-4, 1e-5
 # The gain where chains only begin.
@@ -101,9 +104,9 @@ def chains_of(
     x = modes[which] + SPREAD * np.einsum("cpq,cq->cp", roots[which], rng.standard_normal((n, size)))
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
-    each, thin = -(-draws * chains // n), 1 + -(-size // PARAMETERS_A_SWEEP)
+    each = -(-draws * chains // n)
     log_p, past, out = density(x), [], np.empty((n, each, size))
-    for number in range(-WARM_UP, each * thin):
+    for number in range(-WARM_UP, each * SWEEPS):
         if number in REFITS:
             recent = np.concatenate(past[len(past) // 3 :])
             centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
@@ -111,8 +114,8 @@ def chains_of(
         if number < 0:
             past.append(x)
         else:
-            out[:, number // thin] = x
-            progress(n if (number + 1) % thin == 0 else 0)
+            out[:, number // SWEEPS] = x
+            progress(n if (number + 1) % SWEEPS == 0 else 0)
     return out.reshape(chains, -1, size)[:, :draws]
 
 
@@ -140,32 +143,44 @@ def sweep(
     """Move each chain, (chain, parameter) with log densities (chain,), by jumps and a slice; return both anew."""
     (chains, size), inverse = x.shape, np.linalg.inv(root)
 
-    def log_t(points: Floats) -> Floats:
-        squares = np.square((points - centre) @ inverse.T).sum(axis=1)
-        return -0.5 * (FREEDOM + size) * np.log1p(squares / FREEDOM)
+    def squares(points: Floats) -> Floats:
+        return np.square((points - centre) @ inverse.T).sum(axis=-1)
 
-    x, log_p = x.copy(), log_p.copy()
-    for _ in range(JUMPS):
-        away = rng.standard_normal(x.shape) / np.sqrt(rng.chisquare(FREEDOM, (chains, 1)) / FREEDOM)
-        point = centre + away @ root.T
-        found = density(point)
-        taken = -rng.standard_exponential(chains) < found - log_p + log_t(x) - log_t(point)
-        x[taken], log_p[taken] = point[taken], found[taken]
+    def tail(points: Floats) -> Floats:
+        return 0.5 * (FREEDOM + size) * np.log1p(squares(points) / FREEDOM)
+
+    def heights(points: Floats) -> Floats:
+        """Log density over that of the t distribution, of points (..., parameter)."""
+        return density(points.reshape(-1, size)).reshape(points.shape[:-1]) + tail(points)
+
+    x, height = x.copy(), log_p + tail(x)
+    away = rng.standard_normal((JUMPS, *x.shape)) / np.sqrt(
+        rng.chisquare(FREEDOM, (JUMPS, chains, 1)) / FREEDOM
+    )
+    points = centre + away @ root.T
+    for point, found in zip(points, heights(points)):
+        taken = -rng.standard_exponential(chains) < found - height
+        x[taken], height[taken] = point[taken], found[taken]
     # Given x, the t distribution is a normal one of this scale.
-    squares = np.square((x - centre) @ inverse.T).sum(axis=1)
-    scale = np.sqrt((FREEDOM + squares) / rng.chisquare(FREEDOM + size, chains))
+    scale = np.sqrt((FREEDOM + squares(x)) / rng.chisquare(FREEDOM + size, chains))
     other = scale[:, None] * (rng.standard_normal(x.shape) @ root.T)
-    least = log_p - log_t(x) - rng.standard_exponential(chains)
-    angle = rng.uniform(0, 2 * np.pi, chains)
-    low, high, left, new = angle - 2 * np.pi, angle.copy(), np.arange(chains), x.copy()
-    while left.size:
-        turn = angle[left, None]
+    least = height - rng.standard_exponential(chains)
+    # A turn that is not taken narrows the next one, whatever the density there: all are known beforehand.
+    turns = rng.uniform(0, 2 * np.pi, (sum(TURNS), chains))
+    low, high = turns[0] - 2 * np.pi, turns[0]
+    for before, turn in pairwise(turns):
+        low, high = np.where(before < 0, before, low), np.where(before < 0, high, before)
+        turn[:] = rng.uniform(low, high)
+    left = np.arange(chains)
+    for tried in np.split(turns, np.cumsum(TURNS)[:-1]):
+        turn = tried[:, left, None]
         point = centre + (x[left] - centre) * np.cos(turn) + other[left] * np.sin(turn)
-        found = density(point)
-        inside = found - log_t(point) > least[left]
-        new[left[inside]], log_p[left[inside]] = point[inside], found[inside]
-        left = left[~inside]
-        low[left] = np.where(angle[left] < 0, angle[left], low[left])
-        high[left] = np.where(angle[left] < 0, high[left], angle[left])
-        angle[left] = rng.uniform(low[left], high[left])
-    return new, log_p
+        found = heights(point)
+        inside = found > least[left]
+        at = np.flatnonzero(inside.any(axis=0))
+        first = inside.argmax(axis=0)[at], at
+        x[left[at]], height[left[at]] = point[first], found[first]
+        left = np.delete(left, at)
+        if not left.size:
+            break
+    return x, height - tail(x)
