@@ -4,30 +4,39 @@ The forms `ordered` and `gold` exchange the pieces: parameters, likelihood of vo
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.annotations.gold import Gold
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.posterior import Drawer, Groups, Request
-from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Fit, Likelihoods, Prior, chains_of, climb, posterior
+from bayesagree.inference.slices import (
+    ENOUGH_TO_BEGIN,
+    WALKERS,
+    Fit,
+    Likelihoods,
+    Prior,
+    chains_of,
+    climb,
+    posterior,
+)
 from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.family import Items, columns_of, draw_items, kinds
-from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
+from bayesagree.plausibility.informed.frame import MOST_CELLS, Frame, Parameters, by_cells
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 # Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
 LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
 # Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
 # where it is nearly no item, most items, and all.
-ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
+ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), np.array([-3.0, 2.0, 8.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,17 +168,21 @@ class InformedProblem(VoteFrame):
         rows = Items.of(np.ascontiguousarray(self.columns[:, item]), counts)
         return by_cells(lambda theta: kinds(theta, rows).log_likelihoods(theta[:, -1])[0], counts.size)
 
-    def climbed(self, counts: NDArray[np.int64], odds: float | None = None) -> Fit:
-        """Climb near the mode of the parameters, the odds of the second kind of items held, or at their mean."""
+    def climbed(self, counts: NDArray[np.int64]) -> Fit:
+        """Climb near the mode of the parameters, the odds of the second kind of items held at their mean."""
+        return next(self.begin(counts, self.layout.mean[-1:]))
+
+    def begin(self, counts: NDArray[np.int64], every: Floats) -> Iterator[Fit]:
+        """Climb near the modes of the parameters where the odds of the second kind of items are held."""
         (at, number), (mean, sd) = self.learnt(counts), self.layout.prior
-        values = self.of_votes(at, counts[at])
-        held = float(mean[-1]) if odds is None else odds
+        values, prior = self.of_votes(at, counts[at]), Prior(mean[:-1], sd[:-1])
 
-        def of_others(some: Floats) -> Floats:
-            return values(np.pad(some, ((0, 0), (0, 1)), constant_values=held))
+        def of_others(some: Floats, odds: float) -> Floats:
+            return values(np.pad(some, ((0, 0), (0, 1)), constant_values=odds))
 
-        mode, root = climb(of_others, Prior(mean[:-1], sd[:-1]), number, ENOUGH_TO_BEGIN)
-        return Fit(np.append(mode, held), root)
+        for odds in every:
+            mode, root = climb(partial(of_others, odds=odds), prior, number, ENOUGH_TO_BEGIN)
+            yield Fit(np.append(mode, odds), root)
 
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).
@@ -178,18 +191,24 @@ class InformedProblem(VoteFrame):
         as their prior, and chains that carry them along mix slowly.
         """
         (at, number), (mean, sd) = self.learnt(self.counts), self.layout.prior
-        items, odds = self.items.rows(at), mean[-1] + sd[-1] * ODDS
-        # Single precision suffices: the climb alone takes derivatives.
+        odds, items = mean[-1] + sd[-1] * ODDS, self.items.rows(at)
+        # Single precision suffices: the climb alone takes derivatives. Long rows of vectors are faster than of items.
         rough: Any = items._replace(columns=items.columns.astype(np.float32))
+        cells = WALKERS * items.counts.shape[1]
+        some_items = np.array_split(np.arange(at.size), -(-at.size * cells // MOST_CELLS))
+        parts = [(rough.rows(some), number[some].astype(np.float32)) for some in some_items]
 
         def of_odds(some: Floats) -> Floats:
-            each = kinds(np.pad(some, ((0, 0), (0, 1))), rough).log_likelihoods(*odds)
-            return np.stack([number.astype(np.float32) @ one for one in each]) - 0.5 * np.square(ODDS)[:, None]
+            theta = np.pad(some, ((0, 0), (0, 1)))
+            each = sum(
+                np.stack([n @ one for one in kinds(theta, part).log_likelihoods(*odds)]) for part, n in parts
+            )
+            return each - 0.5 * np.square(ODDS)[:, None]
 
-        by_odds = by_cells(of_odds, items.counts.size)
-        fits = [Fit(mode[:-1], root) for mode, root in (self.climbed(self.counts, one) for one in BEGIN)]
+        by_odds = by_cells(of_odds, MOST_CELLS // WALKERS)
+        fits = [Fit(mode[:-1], root) for mode, root in self.begin(self.counts, BEGIN)]
         prior = Prior(mean[:-1], sd[:-1])
-        density = posterior(lambda theta: sp.special.logsumexp(by_odds(theta), axis=0), prior)
+        density = posterior(lambda theta: np.logaddexp.reduce(by_odds(theta), axis=0), prior)
         out = chains_of(density, fits, draws, chains, rng)
         weight = by_odds(out.reshape(-1, out.shape[2]))
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]

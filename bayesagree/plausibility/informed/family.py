@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, gammainc, gammaln, softmax
+from scipy.special import expit, gammainc, gammaln
 
 from bayesagree._types import Floats, Rng
 from bayesagree.plausibility.informed.covariates import Covariates
@@ -44,16 +44,33 @@ MOST_LOG = 14.0
 MOST_ROUNDS = 300
 
 
-def best_table(counts: NDArray[np.int64]) -> tuple[Floats, NDArray[np.intp]]:
+class Alike(NamedTuple):
+    """Items of the same sorted counts: `row` of each item, distinct `number` of votes, labels with it (row, number)."""
+
+    row: NDArray[np.intp]
+    number: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, counts: NDArray[np.int64]) -> Self:
+        """Compare the counts of items (item, label)."""
+        rows, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
+        number = np.unique(counts)
+        return cls(row.ravel(), number, (rows[:, :, None] == number).sum(axis=1))
+
+    def log_votes(self, concentration: Floats, n_labels: int) -> Floats:
+        """Log probability of votes in one order under equal shapes of so much in all, shape (item, vector)."""
+        each = self.labels.astype(concentration.dtype) @ rising_alike(concentration / n_labels, self.number)
+        return (each - rising_alike(concentration, self.labels @ self.number))[self.row]
+
+
+def best_table(counts: NDArray[np.int64], alike: Alike) -> tuple[Floats, NDArray[np.intp]]:
     """Return log probabilities that a label is best under Dirichlet(A / K + counts), and where those of labels stand.
 
     Of shapes (entry, log A) and (item, label): an entry is a number of votes within distinct sorted counts. They
     integrate over the largest of independent gamma variables: int f_k(g) prod_(j != k) F_j(g) dg.
     """
-    n_labels = counts.shape[1]
-    distinct, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
-    votes, place = np.unique(counts, return_inverse=True)
-    labels_of = (distinct[:, :, None] == votes).sum(axis=1)
+    n_labels, (row, votes, labels_of) = counts.shape[1], alike
     row_of, place_of = np.nonzero(labels_of)
     number = labels_of[row_of, place_of]
     first = np.unique(row_of, return_index=True)[1]
@@ -65,10 +82,10 @@ def best_table(counts: NDArray[np.int64]) -> tuple[Floats, NDArray[np.intp]]:
         alone = shape * log_g - np.exp(log_g) - gammaln(shape) - below
         best = np.exp(alone[place_of] + (labels_of.astype(float) @ below)[row_of]).sum(axis=1)
         out[:, at] = np.log(np.maximum(best / np.add.reduceat(best * number, first)[row_of], 1e-290))
-    out[~distinct.any(axis=1)[row_of]] = -np.log(n_labels)
+    out[~(labels_of @ votes > 0)[row_of]] = -np.log(n_labels)
     entry = np.zeros(labels_of.shape, np.intp)
     entry[row_of, place_of] = np.arange(row_of.size)
-    return out, entry[row.reshape(-1, 1), place.reshape(counts.shape)]
+    return out, entry[row[:, None], np.searchsorted(votes, counts)]
 
 
 def best_at(log_best: Floats, log_a: Floats) -> Floats:
@@ -79,9 +96,9 @@ def best_at(log_best: Floats, log_a: Floats) -> Floats:
 
 
 class Votes(NamedTuple):
-    """The labels that got votes: item and `place` (label * items + item) of each such entry, its number of votes.
+    """The labels that got votes, the most votes first: item and `place` (label * items + item) of each such entry.
 
-    `nth` lists the items with that many entries and the places of these, in the order of the items; `total` (item,).
+    `number` of its votes; `nth` lists the items with that many entries, and these; `total` (item,).
     """
 
     item: NDArray[np.intp]
@@ -94,8 +111,11 @@ class Votes(NamedTuple):
     def of(cls, counts: NDArray[np.int64]) -> Self:
         """List the votes of counts (item, label)."""
         item, label = np.nonzero(counts)
-        voted, start, size = np.unique(item, return_index=True, return_counts=True)
-        nth = [(voted[size > n], start[size > n] + n) for n in range(size.max(initial=0))]
+        order = np.argsort(-counts[item, label], kind="stable")
+        item, label = item[order], label[order]
+        of_item = np.argsort(item, kind="stable")
+        voted, start, size = np.unique(item[of_item], return_index=True, return_counts=True)
+        nth = [(voted[size > n], of_item[start[size > n] + n]) for n in range(size.max(initial=0))]
         return cls(item, label * len(counts) + item, counts[item, label], nth, counts.sum(axis=1))
 
     def by_item(self, values: Floats, by: Any = np.add) -> Floats:
@@ -114,8 +134,8 @@ class Items(NamedTuple):
     columns
         Covariates, shape (label, item, column): those of the scores, the top labels, and the log share of each label of
         all votes.
-    counts, votes
-        Votes, shape (item, label), and the same sparse.
+    counts, votes, alike
+        Votes, shape (item, label), the same sparse, and the items whose votes differ by names of labels alone.
     best
         Log probabilities of being best, and the entry of each label there.
     """
@@ -123,19 +143,22 @@ class Items(NamedTuple):
     columns: Floats
     counts: NDArray[np.int64]
     votes: Votes
+    alike: Alike
     best: tuple[Floats, NDArray[np.intp]]
 
     @classmethod
     def of(cls, columns: Floats, counts: NDArray[np.int64]) -> Self:
         """Lay out covariates and votes."""
-        return cls(columns, counts, Votes.of(counts), best_table(counts))
+        alike = Alike.of(counts)
+        return cls(columns, counts, Votes.of(counts), alike, best_table(counts, alike))
 
     def rows(self, items: Any) -> "Items":
         """Return some of the items."""
         entries, at = np.unique(self.best[1][items], return_inverse=True)
         counts = self.counts[items]
         best = self.best[0][entries], at.reshape(counts.shape)
-        return Items(np.ascontiguousarray(self.columns[:, items]), counts, Votes.of(counts), best)
+        columns = np.ascontiguousarray(self.columns[:, items])
+        return Items(columns, counts, Votes.of(counts), Alike.of(counts), best)
 
 
 def columns_of(covariates: Covariates, counts: NDArray[np.int64]) -> Floats:
@@ -192,21 +215,22 @@ class Kinds(NamedTuple):
 
 def rising(shape: Floats, number: NDArray[np.int64]) -> Floats:
     """Return log (a)_n = log Gamma(a + n) - log Gamma(a), shape (entry, vector), of n (entry,)."""
-    product, few = np.ones_like(shape), np.minimum(number, MULTIPLIED)
-    for r in range(int(few.max(initial=0))):
-        at = slice(None) if (few > r).all() else np.flatnonzero(few > r)
-        product[at] *= shape[at] + r
-    log = np.log(product)
-    if (many := np.flatnonzero(number > MULTIPLIED)).size:
-        exact = shape[many].astype(np.float64)
-        log[many] += gammaln(exact + number[many, None]) - gammaln(exact + MULTIPLIED)
+    if (number[1:] > number[:-1]).any():
+        order = np.argsort(-number, kind="stable")
+        return rising(shape[order], number[order])[np.argsort(order)]
+    product = np.ones_like(shape)
+    for r, end in enumerate(np.searchsorted(-number, -np.arange(min(number.max(initial=0), MULTIPLIED)))):
+        product[:end] *= shape[:end] + r
+    log, many = np.log(product, out=product), np.searchsorted(-number, -MULTIPLIED)
+    exact = shape[:many].astype(np.float64)
+    log[:many] += gammaln(exact + number[:many, None]) - gammaln(exact + MULTIPLIED)
     return log
 
 
 def rising_alike(shape: Floats, number: NDArray[np.int64]) -> Floats:
     """Return log (a)_n of the same shapes (vector,) for every n."""
-    distinct, at = np.unique(number, return_inverse=True)
-    return rising(np.tile(shape, (distinct.size, 1)), distinct)[at]
+    (distinct, at), exact = np.unique(number, return_inverse=True), shape.astype(np.float64)
+    return (gammaln(exact + distinct[:, None]) - gammaln(exact)).astype(shape.dtype)[at]
 
 
 def kinds(theta: Floats, items: Items) -> Kinds:
@@ -218,7 +242,7 @@ def kinds(theta: Floats, items: Items) -> Kinds:
     log_s, s_slope, odds, odds_slope, log_clear, blur, log_a, sharpness, best_odds = shape
     said: Any = (columns.reshape(-1, n_columns) @ slope).reshape(n_labels, n_items, -1)
     said -= said.max(axis=0)
-    mean = floored(softmax(said, 0))
+    mean = shares_of(np.exp(said))
     h = -ENTROPY_SCALE * ((mean * np.log(mean)).sum(axis=0) / math.log(max(n_labels, 2)) + ENTROPY_CENTRE)
     s = np.exp(np.clip(log_s + s_slope * h, -MOST_LOG, MOST_LOG))
     odds = odds + odds_slope * h
@@ -228,7 +252,8 @@ def kinds(theta: Floats, items: Items) -> Kinds:
     opened = votes.by_item(rising(s[votes.item] * of_entry, votes.number)) - rising(s, votes.total)
     other = (large * blur) * of_entry
     log_other = rising(other, votes.number)
-    log_own = rising(other + large * (1 - blur), votes.number) - log_other
+    other += large * (1 - blur)
+    log_own = rising(other, votes.number) - log_other
     top = votes.by_item(log_own, np.maximum)
     clear = mean * np.exp(-top)
     clear.reshape(-1, mean.shape[2])[votes.place] = of_entry * np.exp(log_own - top[votes.item])
@@ -237,19 +262,19 @@ def kinds(theta: Floats, items: Items) -> Kinds:
     cleared = odds + votes.by_item(log_other) - rising_alike(large, votes.total) + top + np.log(total)
 
     log_best, entry = items.best
-    best = floored(softmax(np.exp(sharpness) * said, 0)) * best_at(log_best, log_a).astype(number)[entry.T]
+    best = shares_of(np.exp(np.exp(sharpness) * said)) * best_at(log_best, log_a).astype(number)[entry.T]
     total = best.sum(axis=0)
     best /= total
-    a = np.exp(log_a)
-    base = votes.by_item(rising_alike(a / n_labels, votes.number)) - rising_alike(a, votes.total)
-    away = np.log(expit(-odds))
-    logs = np.stack([opened, base + np.log(n_labels * total), cleared]) + away
+    known = items.alike.log_votes(np.exp(log_a), n_labels) + np.log(n_labels * total)
+    logs = np.stack([opened, known, cleared]) + np.log(expit(-odds))
     return Kinds(logs, best_odds, clear, best, mean, s, (large * blur, large * (1 - blur)))
 
 
-def floored(share: Floats) -> Floats:
-    """Return shares over the first axis of which none is zero."""
-    return (1 - FLOOR) * share + FLOOR / len(share)
+def shares_of(weight: Floats) -> Floats:
+    """Return the shares of weights over the first axis, of which none is zero; in their place."""
+    weight *= (1 - FLOOR) / weight.sum(axis=0)
+    weight += FLOOR / len(weight)
+    return weight
 
 
 def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) -> NDArray[Any]:

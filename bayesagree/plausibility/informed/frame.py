@@ -25,8 +25,8 @@ from bayesagree.plausibility.informed.covariates import Covariates, Excluded, al
 
 # Most consecutive draws of a chain that share their parameters: a new set costs a hundred passes over all items.
 MOST_SHARED = 5
-# Cells (item, label, vector) that are computed at once: more leave the processor's cache.
-MOST_CELLS = 100_000
+# Cells (item, label, vector) that are computed at once: more leave the processor's cache, and take twice as long each.
+MOST_CELLS = 60_000
 
 
 class Parameters(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.special import gammaln
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates, is_probability
-from bayesagree.plausibility.informed.family import Items, best_at, best_table, columns_of, draw_items, kinds
+from bayesagree.plausibility.informed.family import Alike, Items, best_at, best_table, columns_of, draw_items, kinds
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 sys.path.insert(0, str(ROOT / "models"))
@@ -63,7 +63,7 @@ def test_probabilities_of_being_best_are_those_of_draws(counts):
     for log_a in (-1.0, 1.4):
         shape = np.exp(log_a) / counts.size + counts
         drawn = np.random.default_rng(3).standard_gamma(np.tile(shape, (n, 1))).argmax(axis=1)
-        log_best, entry = best_table(counts[None])
+        log_best, entry = best_table(counts[None], Alike.of(counts[None]))
         found = best_at(log_best, np.array([log_a]))[entry[0], 0]
         np.testing.assert_allclose(found, np.bincount(drawn, minlength=counts.size) / n, atol=5 * 0.5 / np.sqrt(n))
 
