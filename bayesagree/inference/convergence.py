@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
@@ -61,7 +62,7 @@ def of_parameters(draws: Floats) -> dict[str, dict[str, Any]]:
 def _of_halves(values: Floats, parts: int) -> Floats:
     """Return R-hat and ESS, shape (2, parameter), of draws (parameter, part * draw)."""
     folded = abs(values - np.median(values, axis=1, keepdims=True))
-    ranks = np.stack([sp.stats.rankdata(one, axis=1) for one in (values, folded)])
+    ranks = np.stack([pd.DataFrame(one.T).rank().to_numpy().T for one in (values, folded)])
     # Normal quantiles by Blom's formula; equal values share ranks.
     scores = sp.special.ndtri((ranks - 3 / 8) / (values.shape[1] + 1 / 4))
     bulk, tail = scores.reshape(2, len(values), parts, -1)

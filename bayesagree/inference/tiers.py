@@ -21,6 +21,7 @@ M. Wolf, "Exact and approximate stepdown methods for multiple hypothesis testing
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
@@ -94,7 +95,8 @@ def shrunk(draws: Floats) -> Floats:
 
 def places(scores: Floats) -> tuple[Integers, Integers]:
     """Return the first and last place, from 1, that each model fills in each draw, shape (sample, model)."""
-    first, last = (sp.stats.rankdata(-scores, by, axis=1).astype(np.int64) for by in ("min", "max"))
+    of_draws = pd.DataFrame(-scores.T)
+    first, last = (of_draws.rank(method=by).to_numpy(np.int64).T for by in ("min", "max"))
     return first, last
 
 

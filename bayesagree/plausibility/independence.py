@@ -219,7 +219,8 @@ class _Hits(NamedTuple):
             waiting |= size == m
             if total[waiting].sum() > FEWEST_ITEMS - 0.5:
                 n, x = pair[waiting].T[:, :, None]
-                found[m] = total[waiting] @ sp.stats.hypergeom.pmf(np.arange(m + 1), n, x, m)
+                hits, ways = np.arange(m + 1), sp.special.binom
+                found[m] = total[waiting] @ (ways(x, hits) * ways(n - x, m - hits) / ways(n, m))
                 waiting[:] = False
         return found
 
@@ -353,7 +354,8 @@ def _fitted(histograms: NDArray[Any], steps: int) -> Floats:
     EM alone hardly reaches mixtures of few parts: sets drawn from where it stops scatter more than these votes may.
     """
     m = histograms.shape[1] - 1
-    binomial = sp.stats.binom.pmf(np.arange(m + 1), m, GRID[:, None])
+    hits, p = np.arange(m + 1), GRID[:, None]
+    binomial = sp.special.binom(m, hits) * p**hits * (1 - p) ** (m - hits)
     share = histograms / histograms.sum(axis=1, keepdims=True)
     weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
     for _ in range(steps):
@@ -387,7 +389,7 @@ def _named(votes: _Votes, hit: Bools, n: NDArray[Any]) -> int | None:
     # An able annotator agrees with an able model more than the average does, but not more than the next best.
     against = max(others, np.delete(rate, best).max(initial=0.0))
     expected = against if equal[best] == size[best] else (1 + against) / 2
-    chance = sp.stats.binom.sf(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum())
+    chance = sp.special.bdtrc(equal[best] - 1, size[best], expected) * (1 + (rate > 0).sum())
     return best if chance < BY_CHANCE else None
 
 
