@@ -48,6 +48,8 @@ Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or 
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
 Duplicates = Annotated[Literal["error", "keep", "first", "last"], Option(help="Repeated (item, annotator).")]
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
+# The way out of a command that is for labels alone.
+AS_LABELS = "--kind labels --label COLUMN reads a column as labels (where ranks are rows: --duplicates first)"
 Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
 AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
 AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]

@@ -52,7 +52,9 @@ def annotators(
         shown = Table("annotators", levels, "Levels, strictest first, HDI 0.95", most=_SHOWN)
         return Answer([shown, Table("variances", _named("part", parts), "Components of variance")], keep=levels)
     if crowd.kind != "labels":
-        raise InputError(f"annotators are rated on single labels or ratings, not on {crowd.kind}")
+        raise InputError(
+            f"annotators are rated on labels or ratings, not on {crowd.kind}; {_options.AS_LABELS}"
+        )
     options: Any = {"variant": variant} | vars(sampling)
     blind = dawid_skene(crowd, **options)
     tree = dawid_skene(crowd, **options, gold=known) if known else blind

@@ -37,7 +37,9 @@ def next(
         _output.require(output, result=False)
     votes, models = source.read()
     if votes.kind == "ratings":
-        raise InputError("next items are chosen for labels, rankings or comparisons, not for ratings")
+        raise InputError(
+            f"next items are of labels, rankings or comparisons, not ratings; {_options.AS_LABELS}"
+        )
     how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
     table = annotate_next(votes, models, n=n, goal=goal, **how)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"]) if text]

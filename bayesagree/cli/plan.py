@@ -44,7 +44,7 @@ def plan(
         note = f"{more} more comparisons of {best} and {other} {do} separate them with probability 0.8."
         return Answer([Table("comparisons", worth, "More comparisons")], [note], worth)
     if pilot.kind != "labels":
-        raise InputError(f"studies are planned for labels or comparisons, not for {pilot.kind}")
+        raise InputError(f"plans are for labels or comparisons, not for {pilot.kind}; {_options.AS_LABELS}")
     if cost is not None and len(cost) not in (2, 3):
         raise InputError(
             f"--cost {cost} must be two numbers, or three with the cost of a run, such as 2,0.5,0.1"

@@ -81,14 +81,15 @@ REFUSED = {
     "report ratings.csv --scale 1,5 --gold gold.csv": "--gold is for labels",
     f"check {MODELS} --new fair --old best": "--old best is not one of the models",
     f"check {MODELS} --new fair --old poor --not-worse 0": "--not-worse 0 must be above 0, such as .01",
-    "annotators ranked.csv": "annotators are rated on single labels or ratings, not on rankings",
+    "annotators ranked.csv": "rated on labels or ratings, not on rankings; --kind labels --label COLUMN reads a column",
+    "plan ranked.csv": "not for rankings; --kind labels --label COLUMN reads a column",
     "judge verdicts.csv --people labels.csv": "the labels are 'a', 'b', 'c': name the one that counts",
     "judge verdicts.csv --people labels.csv --positive d": "positive='d' is not one of the labels",
     "judge verdicts.csv --people labels.csv --positive a --system team": "has no column 'team'",
     "subjective labels.csv --group age": "there are no predictions",
     f"subjective {MODELS} --group age --truth all": "by-group",
     f"subjective {MODELS} --truth by-group": "Missing option '--group'",
-    "next ratings.csv --scale 1,5": "not for ratings",
+    "next ratings.csv --scale 1,5": "not ratings; --kind labels --label COLUMN reads a column",
     "subjective ratings.csv models.csv --scale 1,5 --group age --truth by-group": "pass threshold=c",
     "blind models.csv --methods guess": "'guess'",
     "plan labels.csv --n-items 10,two": "'--n-items': '10,two' is not a list of numbers",
@@ -160,6 +161,14 @@ def test_columns_of_the_predictions_have_any_name(run, tmp_path):
     files = (tmp_path / "votes.csv", tmp_path / "models.csv")
     done = run("evaluate", *files, *names, *own, "--plausibility", "dirichlet", "--draws", 20)
     assert done.returncode == 0, done.stderr
+
+
+def test_commands_for_labels_read_best_labels_of_rankings_and_ratings(document):
+    """The way out that `plan`, `next` and `annotators` name: ranked.csv is labels.csv with a second choice each."""
+    grid = ("--n-items", 20, "--n-annotators", 2, "--replicates", 2)
+    first = ("--kind", "labels", "--duplicates", "first")
+    assert document("plan", "ranked.csv", *first, *grid) == document("plan", "labels.csv", *grid)
+    assert len(document("next", "ratings.csv", "--kind", "labels", "--label", "rating", "-n", 5)["items"]) == 5
 
 
 def test_a_file_alone_says_what_it_holds_and_which_commands_fit(document):
