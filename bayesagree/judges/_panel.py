@@ -88,8 +88,8 @@ def panel_of(
     place = pd.Index(items).get_indexer(pd.Index(people.items))
     if (place < 0).any():
         raise InputError(
-            f"people labelled items on which there is no verdict: {shorten(people.items[place < 0])}; leave them out, "
-            "or have the judges judge them"
+            f"people labelled items on which there is no verdict: {shorten(people.items[place < 0])}; verdicts are on "
+            f"{shorten(items)}: name items alike, leave the others out, or have them judged"
         )
     counts = people.counts()
     number = counts.sum(axis=1)

@@ -197,3 +197,11 @@ def test_several_choices_are_no_repeats_and_names_of_fields_are_used(tmp_path):
     assert found.to_long().astype(str).to_numpy().tolist() == rows
     with pytest.raises(InputError, match="label='answer' is not used: the tool itself names the label"):
         read_annotations(path, label="answer")
+    for role, name, known in (("item", "text", "'comment'"), ("annotator", "name", "'id', 'email'")):
+        with pytest.raises(
+            InputError, match=f"{role}='{name}': a task has no such field of its {role}, it has {known};"
+        ):
+            read_annotations(path, duplicates="last", **{role: name})
+    path.write_text(path.read_text().replace('{"id": 7, "email": "7@x"}', "7"))
+    with pytest.raises(InputError, match="annotator='email': a task has no such field of its annotator, it has none"):
+        read_annotations(path, duplicates="last", annotator="email")

@@ -6,6 +6,7 @@ import pandas as pd
 
 from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import sides_of
+from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
@@ -28,7 +29,7 @@ def read(file: File, question: str | None) -> Found:
     found, readers, data = Found(), {}, {}
     for task in file.json:
         field = file.names.item
-        item = task["id"] if field == "item" else task["data"][field]
+        item = task["id"] if field == "item" else _named(task["data"], field, "item")
         data[item] = task.get("data", {})
         for annotation in task.get("annotations", ()):
             if annotation.get("was_cancelled"):
@@ -65,9 +66,18 @@ def read(file: File, question: str | None) -> Found:
 
 
 def _name(who: Any, field: str | None) -> Any:
-    if not isinstance(who, dict):
-        return who
-    return who.get("id", who.get("email")) if field == "annotator" else who[field]
+    if field == "annotator":
+        return who.get("id", who.get("email")) if isinstance(who, dict) else who
+    return _named(who if isinstance(who, dict) else {}, field, "annotator")
+
+
+def _named(fields: dict[str, Any], name: str | None, role: str) -> Any:
+    if name not in fields:
+        known = shorten(fields) if fields else "none"
+        raise InputError(
+            f"{say(role, name)}: a task has no such field of its {role}, it has {known}; leave it out, or name another"
+        )
+    return fields[name]
 
 
 def _answers(annotation: Any, found: Found) -> tuple[list[tuple[str, Any]], list[tuple[Any, ...]]]:
