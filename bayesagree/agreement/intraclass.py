@@ -202,9 +202,13 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     if np.unique(ratings.annotator_index).size > MOST_ANNOTATORS or not _exists(ratings):
         return {}
     rows = {}
-    for row in _rows(ratings, None, ci_prob, random_seed, fixed=True)[0]:
-        name = NAMES[row.pop("kind")[0]] + "_mean" * (row["k"] > 1)
+    found, variances = _rows(ratings, None, ci_prob, random_seed, fixed=True)
+    parts = ": item {:.3g}, annotator {:.3g}, error {:.3g}".format(*variances)
+    for row in found:
+        kind = row.pop("kind")
+        name = NAMES[kind[0]] + "_mean" * (row["k"] > 1)
         note = f"mean of {row['k']} ratings; " * (row["k"] > 1) + "components of variance"
+        note += parts if kind in ("2,1", "3,1") else ""
         rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {
             "ci_kind": "hdi",
             "note": note,

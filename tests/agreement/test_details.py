@@ -180,6 +180,14 @@ def test_notes_speak_on_a_defect_and_are_silent_without():
     )
     assert set(clean["note"].dropna()[clean["estimate"].notna()]) == {""}
     judge = rows(Labels.from_matrix([["pass", "pass"]] * 9 + [["fail", "pass"]], annotators=["person", "judge"]))
+    by_hand = {
+        "percent_agreement": 0.9,
+        "cohen_kappa": 0,
+        "alpha_nominal": 0,
+        "fleiss_kappa": -1 / 19,
+        "gwet_ac1": 0.8895,
+    }
+    assert judge.loc[[*by_hand], "estimate"].tolist() == pytest.approx([*by_hand.values()], abs=5e-5)
     assert "'judge' used one label for all items" in judge.loc["cohen_kappa", "note"]
     assert "chance agrees often: small beside an agreement of 90%" in judge.loc["cohen_kappa", "note"]
     assert judge.loc["gwet_ac1", "note"] == ""

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from bayesagree import InputError, Ratings
 from bayesagree.agreement.coefficients import agreement_table
-from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation, icc
+from bayesagree.agreement.intraclass import KINDS, VarianceComponents, correlation, icc, icc_rows
 
 SHROUT_FLEISS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]])
 PUBLISHED = {"1,1": 0.17, "2,1": 0.29, "3,1": 0.71, "1,k": 0.44, "2,k": 0.62, "3,k": 0.91}
@@ -28,6 +28,9 @@ def test_published_values_of_shrout_and_fleiss():
     # Mean squares 11.24 (items, 5 degrees), 32.49 (annotators, 3) and 1.02, also theirs.
     components = {"item": (11.2417 - 1.0194) / 4, "annotator": (32.4861 - 1.0194) / 6, "error": 1.0194}
     assert icc(COMPLETE, random_seed=1).attrs["variances"] == pytest.approx(components, abs=1e-3)
+    shown = {name: row["note"] for name, row in icc_rows(COMPLETE, 0.95, 1).items()}
+    assert shown["icc_agreement"] == "components of variance: item 2.56, annotator 5.24, error 1.02"
+    assert shown["icc_one_way_mean"] == "mean of 4 ratings; components of variance"
 
 
 @pytest.mark.parametrize("two_way", [True, False])
@@ -92,7 +95,7 @@ def test_table_shows_all_six():
     assert dict(zip(KINDS, table[names].astype(float).round(2))) == PUBLISHED
     missing = agreement_table(world(np.random.default_rng(5)), random_seed=1).set_index("coefficient")
     assert np.isfinite(missing.loc[names, ["estimate", "lower", "upper"]].astype(float)).all(axis=None)
-    assert missing.loc["icc_agreement", "note"] == "components of variance"
+    assert missing.loc["icc_agreement", "note"].startswith("components of variance: item ")
 
 
 @pytest.mark.parametrize("given", [np.ones((4, 3)), np.array([[1.0, np.nan], [np.nan, 2.0]]), np.array([[1.0, 2.0]])])
