@@ -27,7 +27,7 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and remaining arguments; here the command's module is imported."""
-        if args[0] not in self.commands and Path(args[0]).is_file():
+        if args[0] not in self.commands and Path(args[0]).exists():
             args = ["contents", *args]
         name, command, rest = super().resolve_command(ctx, args)
         options = [word.partition("=")[0] for word in rest if word.startswith("--")]

@@ -95,7 +95,9 @@ class Columns:
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: Annotated[Path | None, Argument(help="Annotations: a table, or an export of a tool.")] = None
+    annotations: Annotated[
+        Path | None, Argument(help="A table or an export of a tool, or a folder of such.")
+    ] = None
     data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
     format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
     question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None

@@ -83,7 +83,8 @@ def read_annotations(
     Parameters
     ----------
     path
-        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
+        The file; a folder of files, such as one for each week, read as one; or a table in memory (pandas, polars,
+        pyarrow, `datasets.Dataset`).
     format
         ``"label_studio"``, ``"argilla"``, ``"prodigy"``, ``"doccano"``, ``"inspect"``,
         ``"lm_eval"``, ``"promptfoo"``, ``"phoenix"``, ``"langsmith"``, ``"braintrust"``, ``"deepeval"``, ``"preflib"``,

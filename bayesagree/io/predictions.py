@@ -64,7 +64,7 @@ def read_predictions(
     Parameters
     ----------
     path
-        The file; or a table in memory (pandas, polars, pyarrow, `datasets.Dataset`).
+        As in `read_annotations`.
     format, question
         As in `read_annotations`, for exports that hold outputs of models.
     model, item, label, score

@@ -205,3 +205,31 @@ def test_several_choices_are_no_repeats_and_names_of_fields_are_used(tmp_path):
     path.write_text(path.read_text().replace('{"id": 7, "email": "7@x"}', "7"))
     with pytest.raises(InputError, match="annotator='email': a task has no such field of its annotator, it has none"):
         read_annotations(path, duplicates="last", annotator="email")
+
+
+def test_the_files_of_a_folder_are_read_as_one(tmp_path):
+    """Two weeks were two commands, or a table joined by hand."""
+    votes = pd.DataFrame({"item": [1, 1, 2, 2], "annotator": [*"abab"], "label": [*"xyxx"]})
+    tasks = [
+        {"id": n, "data": {}, "annotations": [labelled(7, ["a"]), labelled(8, [k])]} for n, k in ((1, "a"), (2, "b"))
+    ]
+    writers = {
+        "csv": lambda rows, path: rows.to_csv(path, index=False),
+        "jsonl": lambda rows, path: rows.to_json(path, orient="records", lines=True),
+        "json": lambda rows, path: path.write_text(json.dumps([tasks[i - 1] for i in rows["item"].unique()])),
+    }
+    for ending, write in writers.items():
+        write(votes, whole := tmp_path / f"whole.{ending}")
+        (weeks := tmp_path / ending).mkdir()
+        (weeks / ".DS_Store").write_text("of a Mac")
+        for n, rows in votes.groupby("item"):
+            write(rows, weeks / f"week {n}.{ending}")
+        joined, once = (read_annotations(path).to_long() for path in (weeks, whole))
+        pd.testing.assert_frame_equal(joined, once)
+        (weeks / "notes.txt").write_text("hard items")
+        with pytest.raises(InputError, match=rf"a folder of 'notes.txt', 'week 1.{ending}', .* of one ending"):
+            read_annotations(weeks)
+    (models := tmp_path / "models").mkdir()
+    for name in "AB":
+        pd.DataFrame({"model": name, "item": [1, 2], "label": [*"xy"]}).to_csv(models / f"{name}.csv", index=False)
+    assert ba.read_predictions(models).models.tolist() == ["A", "B"]

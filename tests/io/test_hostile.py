@@ -64,9 +64,13 @@ def test_folders_and_pipes_are_no_files(tmp_path, name):
     pipe.parent.mkdir()
     os.mkfifo(pipe)
     read = ba.read_result if name.endswith(".nc") else io.read_export
-    for path in (folder, pipe):
-        with pytest.raises(InputError, match=rf"{name}' is not a regular file"):
+    empty = "is not a regular file" if name.endswith(".nc") else "is a folder of nothing"
+    for path, said in ((folder, empty), (pipe, "is not a regular file")):
+        with pytest.raises(InputError, match=rf"{name}' {said}"):
             read(path)
+    (folder / "week.csv").symlink_to(folder)
+    with pytest.raises(InputError, match=r"' is not a regular file"):
+        read(folder)
 
 
 def test_tables_of_arrow_are_validated_before_use(tmp_path):

@@ -4,14 +4,14 @@ import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from bayesagree.annotations._words import named_columns
-from bayesagree.errors import InputError, opening, require_file
+from bayesagree.errors import InputError, opening, require_file, shorten
 from bayesagree.io._json import read_json, read_rows, require_size
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.tables import READERS, arrow_frame, read_table
@@ -29,14 +29,16 @@ ZSTD = 93
 
 
 class File:
-    """One export: a path, or a table that is in memory already."""
+    """One export: a path, or a table that is in memory already; a folder holds `parts`, files that are read as one."""
 
     def __init__(self, source: Any) -> None:
         self.names = Columns()  # as the user gives them
         self.path = Path(source) if isinstance(source, str | Path) else None
         self._given = None if self.path is not None else _frame(source)
+        self.parts: list[File] = []
         if self.path is not None:
-            require_file(self.path)
+            require_file(self.path, folder=True)
+            self.parts = _parts(self.path) if self.path.is_dir() else []
 
     @property
     def name(self) -> str:
@@ -46,13 +48,16 @@ class File:
     @property
     def suffix(self) -> str:
         """Ending without .gz; that of a table in memory is empty."""
-        return "" if self.path is None else Path(self.path.name.removesuffix(".gz")).suffix.lower()
+        path = self.parts[0].path if self.parts else self.path
+        return "" if path is None else Path(path.name.removesuffix(".gz")).suffix.lower()
 
     @cached_property
     def table(self) -> pd.DataFrame | None:
         """All rows, None where the file is no table; in JSON a list of objects, or labels by model and item."""
         if self._given is not None or self.path is None:
             return self._given
+        if self.parts and self.suffix != ".json":
+            return pd.concat([pd.DataFrame(part.table) for part in self.parts], ignore_index=True)
         if self.suffix != ".json":
             return read_table(self.path) if self.suffix in READERS else None
         rows = self.json
@@ -67,13 +72,16 @@ class File:
         """Names of the fields of a row, none where there are no rows; those of the first `HEAD` of JSON Lines."""
         if self.suffix == ".json":
             return set(self.first)
-        if self.suffix in LINES and self.path is not None:
+        if self.suffix in LINES and self.path is not None and not self.parts:
             return set().union(*islice(read_rows(self.path), HEAD))
         return set() if self.table is None else {str(name) for name in self.table.columns}
 
     @cached_property
     def json(self) -> Any:
-        """Content of a .json file, None for others."""
+        """Content of a .json file, None for others; the lists of a folder joined."""
+        if self.parts and self.suffix == ".json":
+            listed = [part.objects for part in self.parts]
+            return [*chain.from_iterable(listed)] if all(listed) else None
         return read_json(self.path) if self.path is not None and self.suffix == ".json" else None
 
     @property
@@ -119,7 +127,7 @@ class File:
         """Yield the objects of a list in JSON, or the rows of a table as dictionaries, missing cells left out."""
         if self.suffix == ".json":
             yield from self.objects
-        elif self.suffix in LINES and self.path is not None:
+        elif self.suffix in LINES and self.path is not None and not self.parts:
             yield from read_rows(self.path)
         elif self.table is not None:
             for row in self.table.to_dict("records"):
@@ -128,6 +136,21 @@ class File:
                     for name, v in row.items()
                     if not (v is None or (isinstance(v, float) and v != v))
                 }
+
+
+def _parts(folder: Path) -> list[File]:
+    """Return the files of a folder by name, such as one for each week: all are tables, or lists in JSON."""
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    kinds = {Path(path.name.removesuffix(".gz")).suffix.lower() for path in paths}
+    for path in paths:
+        require_file(path)
+    if len(kinds) != 1 or not kinds <= {*READERS, ".json"}:
+        held = shorten([path.name for path in paths]) or "nothing"
+        raise InputError(
+            f"{str(folder)!r} is a folder of {held}; the files of a folder are read as one if all are tables, or all are "
+            "JSON, of one ending"
+        )
+    return [File(path) for path in paths]
 
 
 def _zstd_zipfile(name: str) -> Any:

@@ -15,7 +15,8 @@ def read(file: File, question: str | None) -> Found:
     if question is None and len(filters) > 1:
         raise InputError(f"{file.name} holds the filters {shorten(filters)}; choose one with question=")
     chosen = filters[0] if question is None else question
-    model = file.path.parent.name if file.path is not None else "model"
+    path = (file.parts or [file])[0].path
+    model = path.parent.name if path is not None else "model"
     for row in rows:
         if str(row.get("filter", "none")) != chosen:
             found.left_out[f"responses of another filter than {chosen!r}"] += 1
