@@ -13,7 +13,7 @@ from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.multisets import words
 from bayesagree.inference.pseudo_label import spread, top_labels
-from bayesagree.plausibility.plackett_luce._gibbs import gibbs
+from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
 
 Unranked = Literal["exact", "lumped"]
 # Shape of each of the labels that are lumped together, within their sum: shares that differ by a thousandth.
@@ -48,7 +48,8 @@ class Races(NamedTuple):
     arrivals
         How many annotators ranked the label of each slot.
     place
-        Place 0, 1, ... of each slot in the order of average ranks, best first; any order serves the sampler.
+        Place 0, 1, ... of each slot in the order of average ranks, best first; any order serves the sampler, in which
+        the last slot is behind all others.
     """
 
     slot_start: Integers
@@ -114,6 +115,7 @@ class Races(NamedTuple):
         arrivals, rank_sum = (np.bincount(here, times[race] * of, code.size) for of in (below < 0, below))
         place = np.empty_like(item)
         place[np.lexsort((rank_sum, item))] = np.arange(item.size) - slot_start[item]
+        place[slot_start[1:] - 1] = item.size
         return cls(
             slot_start,
             item,
@@ -181,14 +183,18 @@ class Problem:
 
     def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
-        edges = self.races.slot_start[items.start : items.stop + 1]
-        out = np.empty((run.chains, run.draws, edges[-1] - edges[0]))
-        for own, i in zip(rng.spawn(edges.size - 1), range(items.start, items.stop)):
-            first, last = self.races.slot_start[i : i + 2] - edges[0]
-            for chain in out:
-                drawn = np.empty((run.draws, last - first))
-                gibbs(self.races, self.shape, i, run.tune, run.thin, own, drawn)
-                chain[:, first:last] = drawn
+        races, first = self.races, self.races.slot_start[items.start]
+        out = np.empty((run.chains, run.draws, races.slot_start[items.stop] - first))
+        for own, i in zip(rng.spawn(items.stop - items.start), range(items.start, items.stop)):
+            slot, (a, b) = slice(*races.slot_start[i : i + 2]), races.race_start[i : i + 2]
+            prior, arrivals = self.shape[slot], races.arrivals[slot]
+            of_races = races.entry, races.block, races.entry_start[a : b + 1], races.times[a:b]
+            given = *of_races, prior, arrivals, races.place[slot], run.tune, run.thin, own
+            drawn, scratch = np.empty((run.chains, run.draws, prior.size)), tuple(np.empty((6, prior.size + 1)))
+            for chain in drawn:
+                theta = np.maximum(own.standard_gamma(prior + arrivals), np.where(prior > 0, TINY, 0.0))
+                gibbs(*given, chain, theta / theta.sum(), scratch)
+            out[:, :, slot.start - first : slot.stop - first] = drawn
         return out
 
     def diagnostics(self, items: slice, theta: Floats) -> Floats:

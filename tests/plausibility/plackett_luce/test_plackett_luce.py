@@ -142,10 +142,10 @@ def test_arrivals_of_a_tied_block_equal_rejection_from_the_race(size: int) -> No
     arrivals = rng.exponential(size=(600_000, size)) / worth
     inside = arrivals[arrivals.max(axis=1) < rng.exponential(size=len(arrivals)) / remaining][:wanted]
     assert len(inside) > 1000
-    time, ours = np.empty(size), np.empty((wanted, size))
+    time, scratch, ours = np.empty(size), np.empty(size), np.empty((wanted, size))
     finish = np.empty(wanted)
     for d in range(wanted):
-        finish[d] = kernel.tied_block(worth, remaining, 1, rng, time)
+        finish[d] = kernel.tied_block(worth, size, remaining, 1, rng, time, scratch)
         ours[d] = time
     np.testing.assert_array_equal(finish, ours.max(axis=1))
     for k in range(size):
@@ -161,7 +161,8 @@ def test_tied_blocks_are_stable_from_1e_minus_300_to_1e300(
 ) -> None:
     rng = np.random.Generator(np.random.SFC64(random_seed))
     worth, time = np.exp(np.array(log_worth)), np.empty(len(log_worth))
-    finish = kernel.tied_block(worth, np.exp(log_remaining), 1, rng, time)
+    remaining, scratch = np.exp(log_remaining), np.empty(worth.size)
+    finish = kernel.tied_block(worth, worth.size, remaining, 1, rng, time, scratch)
     assert np.isfinite(time).all() and (time > 0).all()
     assert finish == time.max()
 
@@ -171,8 +172,8 @@ def test_tied_blocks_are_stable_from_1e_minus_300_to_1e300(
 def test_derivatives_of_the_wait_of_a_block_and_its_concavity(log_ratio: list[float], y: float) -> None:
     """Tangents are above the density only if it is concave and their slopes are right."""
     ratio, step = np.array(log_ratio), 1e-4
-    height, slope, curvature = kernel.log_density(ratio, y)
-    above, below = (kernel.log_density(ratio, y + d) for d in (step, -step))
+    height, slope, curvature = kernel.log_density(ratio, ratio.size, y)
+    above, below = (kernel.log_density(ratio, ratio.size, y + d) for d in (step, -step))
     scale = 1 + abs(height) * 1e-9
     assert slope == pytest.approx((above[0] - below[0]) / (2 * step), rel=1e-4, abs=1e-4 * scale)
     assert curvature == pytest.approx((above[1] - below[1]) / (2 * step), rel=1e-3, abs=1e-3)
