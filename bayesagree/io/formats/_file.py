@@ -147,7 +147,7 @@ def _parts(folder: Path) -> list[File]:
     if len(kinds) != 1 or not kinds <= {*READERS, ".json"}:
         held = shorten([path.name for path in paths]) or "nothing"
         raise InputError(
-            f"{str(folder)!r} is a folder of {held}; the files of a folder are read as one if all are tables, or all are "
+            f"{str(folder)!r} is a folder of {held}; its files are read as one if all are tables, or all are "
             "JSON, of one ending"
         )
     return [File(path) for path in paths]
