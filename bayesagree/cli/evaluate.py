@@ -31,6 +31,7 @@ def evaluate(
     from bayesagree.evaluation.scoring import evaluate as run
     from bayesagree.evaluation.scoring import items_to_score, scores_another_annotator
     from bayesagree.evaluation.tables import given_notes, prior_notes
+    from bayesagree.inference.posterior import Request
     from bayesagree.inference.results import settings_of
     from bayesagree.io.files import read_result
     from bayesagree.metrics.registry import default_metrics
@@ -52,7 +53,8 @@ def evaluate(
     another = not known and scores_another_annotator(record.specification, names)
     options |= {"metrics": names, "another_annotator": another}
     options |= _options.item_groups(item_features, source.item, by=by, cluster=cluster)
-    with _output.progress("scoring", items_to_score(record.specification, truth, models, levels)) as advance:
+    total = items_to_score(record.specification, truth, models, levels, Request(**vars(sampling)))
+    with _output.progress("scoring", total) as advance:
         tree = run(truth, models, progress=advance, **options)
     made = settings_of(tree)
     notes = gold_notes(made) + prior_notes(made.get("prior_share")) + choice_notes(made)

@@ -33,6 +33,7 @@ def report(
     if find_spec("jinja2") is None:
         raise InputError("the report needs the extra report: pip install 'bayesagree[report]'")
     from bayesagree.evaluation.scoring import items_to_score
+    from bayesagree.inference.posterior import Request
     from bayesagree.report.data import report_data
     from bayesagree.report.page import sentences, write_report
     from bayesagree.report.settings import ReportSettings
@@ -51,7 +52,8 @@ def report(
             declared = EvaluationSpecification.from_json(specification.read_text(encoding="utf-8"))
             beside["specification"] = declared
         if models is not None:
-            total = items_to_score(settings.record.specification, truth, models, settings.reliability)
+            request = Request(settings.draws, settings.chains)
+            total = items_to_score(settings.record.specification, truth, models, settings.reliability, request)
     with _output.progress("computing", total) as advance:
         data: Any = report_data(truth, models, progress=advance, **beside, **how)
         write_report(data, output)

@@ -49,6 +49,7 @@ def scored(
         plausibility=scorer.needs_plausibility,
         numbers=scorer.numeric,
         then=partial(_scored_block, scorer),
+        progress=progress,
     )
     sums = []
     certainty = np.full((len(truths.posteriors), items.size), np.nan)

@@ -39,6 +39,8 @@ from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
 from bayesagree.metrics.uncertainty_adjusted import given_risk
 from bayesagree.plausibility.independence import warn_of_dependent
 from bayesagree.plausibility.informed.posterior import AGAINST_GOLD
+from bayesagree.plausibility.informed_normal.posterior import InformedNormal
+from bayesagree.plausibility.normal_inverse_gamma.levels import KEPT, TUNE, Levels
 from bayesagree.plausibility.registry import (
     Choice,
     Plausibility,
@@ -126,7 +128,8 @@ def evaluate(
         Add the line "another annotator" to the models: the same scores of a label drawn from the plausibilities of
         the same draw, the ceiling for anybody who gives one label.
     progress
-        Called with the number of items done, after every block or pair.
+        Called with the number of items done, after every block or pair; of ratings with that of new sweeps of the
+        annotators' levels first.
     client
         A `distributed.Client` to draw and score on instead of threads of this process: the same result, and workers
         may die. Each worker holds the annotations and predictions and, per thread, one block of 64 items x samples x
@@ -323,9 +326,15 @@ def _stated(plausibility: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def items_to_score(
-    posterior: Posterior, annotations: Annotations, predictions: Predictions, reliabilities: Sequence[float]
+    posterior: Posterior,
+    annotations: Annotations,
+    predictions: Predictions,
+    reliabilities: Sequence[float],
+    request: Request,
 ) -> int:
-    """Return the number of items over all truths, which `evaluate` counts as its progress."""
+    """Return the number of items over all truths, and of sweeps before, which `evaluate` counts as its progress."""
+    if isinstance(posterior, InformedNormal) and posterior.kind(annotations) is Levels:
+        return 2 * predictions.items.size + request.chains * (TUNE + min(request.draws, KEPT))
     if posterior.takes_predictions:
         return 2 * predictions.items.size
     return annotations.items.size * len(reliabilities)

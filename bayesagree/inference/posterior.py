@@ -268,12 +268,13 @@ class ItemPosterior(Posterior):
     def blocks(self, annotations: Any, request: Request) -> Stream:
         """Stream the draws of `draw` with the same request, in the memory that a few blocks take."""
         problem, asked = self.problem(annotations), request.asks()
+        mixed = self.diagnostics(problem, request)  # first, for here alone parameters show their progress
         depth = None if request.plausibility else request.top_labels or 1
         drawer = self.drawer(problem, replace(asked, top_labels=depth))
         blocks = request.blocks(
             lambda items, rng: self.scored(drawer(items, rng), asked), annotations.items.size
         )
-        return Stream(blocks, {}, self.diagnostics(problem, request))
+        return Stream(blocks, {}, mixed)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Draw a result."""

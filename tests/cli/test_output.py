@@ -4,6 +4,7 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -65,9 +66,18 @@ def test_progress_shows_the_time_left_on_stderr_alone(screen, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("words", ["evaluate labels.csv models.csv --reliability 1,2", "report labels.csv models.csv"])
-def test_progress_ends_with_a_full_bar(run, monkeypatch, tmp_path, words):
+DIRICHLET = "--plausibility dirichlet --draws 20"
+
+
+@pytest.mark.parametrize("words", [
+    f"evaluate labels.csv models.csv --reliability 1,2 {DIRICHLET}", f"report labels.csv models.csv {DIRICHLET}",
+    "evaluate ratings.csv numbers.csv --scale 1,5 --draws 20 --chains 2",
+])  # fmt: skip
+def test_progress_ends_with_a_full_bar(run, folder, monkeypatch, tmp_path, words):
+    """Of ratings the levels of annotators are drawn first, two chains of 270 sweeps, which no bar showed."""
     bars = []
+    copied = pd.read_csv(folder / "ratings.csv").query("annotator == 'ann'").drop(columns="annotator")
+    copied.assign(model="m").rename(columns={"rating": "prediction"}).to_csv(folder / "numbers.csv", index=False)
 
     class Bar:
         def __init__(self, what, total=None):
@@ -84,7 +94,7 @@ def test_progress_ends_with_a_full_bar(run, monkeypatch, tmp_path, words):
             self.done += n
 
     monkeypatch.setattr(_output, "progress", Bar)
-    done = run(*words.split(), "--plausibility", "dirichlet", "--draws", 20, "-o", tmp_path / "kept.nc")
+    done = run(*words.split(), "-o", tmp_path / "kept.nc")
     assert done.returncode == 0, done.stderr
     [_, bar] = bars  # the first is the command's own
     assert bar.done == bar.total > 1
