@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 
@@ -283,52 +284,28 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
     Returns plausibilities (item, sample, label), or best labels (item, sample), samples of one vector side by side.
     """
     found, n_labels = kinds(theta, items), items.counts.shape[1]
-    kind, label, best_label = (
-        pick(rng, np.moveaxis(chance[:-1], 0, 1), each) for chance in (found.chance, found.clear, found.best)
-    )
-    votes, (blurred, own) = items.counts[:, None], found.clear_shape
-    opened, clear = ((np.moveaxis(a * found.mean, 0, 2) + votes) for a in (found.concentration, blurred))
-    known = np.exp(theta[:, -3, None]) / n_labels + votes
+    vector = np.repeat(np.arange(len(theta)), each)
+    kind = categories(rng, np.moveaxis(found.chance, 0, 2)[:, vector])
     # Where the best label alone is asked for, four bytes hold a gamma variable.
     number = np.float32 if best else np.float64
-    shapes: Any = [np.ascontiguousarray(a, number) for a in (opened, clear, known)]
-    opened, clear, known = shapes
-    n_items, n_vectors = kind.shape[:2]
-    out: Any = np.empty(
-        (n_items, n_vectors, each, *(() if best else (n_labels,))), np.intp if best else np.float64
+    shape: Any = np.moveaxis(found.concentration * found.mean, 0, 2).astype(number)[:, vector]
+    known, clear = np.nonzero(kind == 1), np.nonzero(kind == 2)
+    best_label, label = (
+        categories(rng, chance[:, at[0], vector[at[1]]].T)
+        for chance, at in ((found.best, known), (found.clear, clear))
     )
-    for r in range(each):
-        of = kind[:, :, r, None]
-        shape = np.where(of == 2, clear, np.where(of == 1, known, opened))
-        at = np.nonzero(of[..., 0] == 2)
-        shape[(*at, label[(*at, r)])] += own[at[1]]
-        if best:
-            out[:, :, r] = rng.standard_gamma(shape, dtype=np.float32).argmax(axis=2)
-            np.copyto(out[:, :, r], best_label[:, :, r], where=of[..., 0] == 1)
-        else:
-            out[:, :, r] = shares(rng, shape)
-    if not best:
-        at = np.nonzero(kind == 1)
-        out[at] = _with_best(rng, known[at[:2]], best_label[at], out[at])
-    return out.reshape(n_items, n_vectors * each, *out.shape[3:])
-
-
-def pick(rng: Rng, chance: Floats, each: int) -> NDArray[np.intp]:
-    """Draw by chances (item, choice, vector) of all choices but the last; shape (item, vector, each)."""
-    rising = chance.cumsum(axis=1)
-    u = rng.random((len(chance), chance.shape[2], each))
-    out = np.zeros(u.shape, np.intp)
-    for choice in range(chance.shape[1]):
-        out += u > rising[:, choice, :, None]
+    shape[known] = np.exp(theta[vector[known[1]], -3, None]) / n_labels
+    blurred, own = (one[vector[clear[1]]] for one in found.clear_shape)
+    shape[clear] = (blurred * found.mean[:, clear[0], vector[clear[1]]]).T
+    shape[(*clear, label)] += own
+    shape += items.counts[:, None]
+    if best:
+        top = rng.standard_gamma(shape, dtype=np.float32).argmax(axis=2)
+        top[known] = best_label
+        return top
+    out = np.exp(log_dirichlets(rng, shape))
+    out[known] = _with_best(rng, shape[known], best_label, out[known])
     return out
-
-
-def shares(rng: Rng, shape: Floats) -> Floats:
-    """Draw Dirichlet shares in logs, as small shapes need."""
-    log = np.log(rng.standard_gamma(shape + 1)) - rng.standard_exponential(shape.shape) / shape
-    log -= log.max(axis=-1, keepdims=True)
-    weight = np.exp(log)
-    return weight / weight.sum(axis=-1, keepdims=True)
 
 
 def _with_best(rng: Rng, shape: Floats, label: NDArray[np.intp], out: Floats) -> Floats:
@@ -338,7 +315,7 @@ def _with_best(rng: Rng, shape: Floats, label: NDArray[np.intp], out: Floats) ->
         left = left[out[left].argmax(axis=1) != label[left]]
         if not left.size:
             return out
-        out[left] = shares(rng, shape[left])
+        out[left] = np.exp(log_dirichlets(rng, shape[left]))
     # What is as rare as that is nearly tied: the largest share and that of the label change places.
     most = out[left].argmax(axis=1)
     out[left, most], out[left, label[left]] = out[left, label[left]], out[left, most]

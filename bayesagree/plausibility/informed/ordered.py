@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.slices import Likelihoods
 from bayesagree.plausibility.informed._problem import VoteFrame
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed.family import Votes, pick, rising, rising_alike, shares
+from bayesagree.plausibility.informed.family import Votes, rising, rising_alike
 from bayesagree.plausibility.informed.frame import Parameters, by_cells
 
 # Places of u: with steps of .5 sums over a normal distribution are right to 1e-8.
@@ -69,9 +70,9 @@ class OrderedProblem(VoteFrame):
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
         counts = self.counts[block]
         log_weight, shape = place_weights(theta, self.x[block], counts)
-        place = pick(rng, softmax(log_weight, axis=1)[:, :-1], each)
-        drawn = shares(rng, shape[place, :, np.arange(len(theta))[:, None]] + counts[:, None, None])
-        return drawn.reshape(len(counts), -1, counts.shape[1])
+        vector = np.repeat(np.arange(len(theta)), each)
+        place = categories(rng, softmax(log_weight, axis=1).swapaxes(1, 2)[:, vector])
+        return np.exp(log_dirichlets(rng, shape[place, :, vector] + counts[:, None]))
 
 
 def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
