@@ -327,7 +327,7 @@ def _stated(plausibility: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def items_to_score(
     posterior: Posterior,
-    annotations: Annotations,
+    annotations: Any,
     predictions: Predictions,
     reliabilities: Sequence[float],
     request: Request,

@@ -271,9 +271,8 @@ class ItemPosterior(Posterior):
         mixed = self.diagnostics(problem, request)  # first, for here alone parameters show their progress
         depth = None if request.plausibility else request.top_labels or 1
         drawer = self.drawer(problem, replace(asked, top_labels=depth))
-        blocks = request.blocks(
-            lambda items, rng: self.scored(drawer(items, rng), asked), annotations.items.size
-        )
+        n_items = annotations.items.size
+        blocks = request.blocks(lambda items, rng: self.scored(drawer(items, rng), asked), n_items)
         return Stream(blocks, {}, mixed)
 
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
