@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._types import Advance
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     FEWEST,
@@ -76,6 +77,7 @@ def agreement_table(
     by: Detail | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
+    progress: Advance = lambda done: None,
 ) -> pd.DataFrame:
     """Compute every agreement coefficient that the annotations allow, each with an interval.
 
@@ -109,6 +111,8 @@ def agreement_table(
         Probability of the intervals.
     random_seed
         Seed or generator of the replicates.
+    progress
+        As in `common_agreement`: of ratings Phi takes most of the time.
 
     Returns
     -------
@@ -185,7 +189,7 @@ def agreement_table(
     drawn = replicated(items, chain(found, coefficients(items, kind)), rng, clusters)
     rows = {name: row_of(sides, of_name, ci_prob) for name, sides, of_name in drawn}
     _add_notes(rows, items, annotations.annotators)
-    rows["phi"] = phi_row([items], ci_prob, rng)
+    rows["phi"] = phi_row([items], ci_prob, rng, progress)
     if items.rated is not None and clusters is not None:
         rows["phi"]["note"] = together("items as independent", rows["phi"]["note"])
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
@@ -312,7 +316,7 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
             row["note"] = together(row["note"], *notes)
 
 
-def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator) -> Row:
+def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator, progress: Advance) -> Row:
     """Return the row of Phi of one set of annotations, or of the difference of two; warnings are notes."""
     names = ("",) if len(sides) == 1 else ("first: ", "second: ")
     row: Row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}
@@ -329,7 +333,7 @@ def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator) ->
         given: Any = items.rated
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            fits.append(common_agreement(given, ci_prob=ci_prob, random_seed=rng))
+            fits.append(common_agreement(given, ci_prob=ci_prob, random_seed=rng, progress=progress))
         notes += [f"{name}{w.message}" for w in caught]
         if (weight := float(fits[-1]["agreement"]["prob_inflated"])) > NOTED_SHARE:
             notes.append(

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from bayesagree._types import Advance
 from bayesagree.agreement._coefficients import (
     Level,
     Weights,
@@ -30,6 +31,7 @@ def agreement_difference(
     cluster: ItemGroup | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
+    progress: Advance = lambda done: None,
 ) -> pd.DataFrame:
     """Compare two sets of annotations: the difference of every agreement coefficient, each with an interval.
 
@@ -41,7 +43,7 @@ def agreement_difference(
     ----------
     annotations, other
         Labels or ratings with any missing pattern, whose items have names; the difference is first minus second.
-    level, weights, ci_prob, random_seed
+    level, weights, ci_prob, random_seed, progress
         As in `agreement_table`; sets of different levels are compared as nominal ones.
     cluster
         A cluster for each item of either set, such as its document, by the item's name; a sequence names those of the
@@ -89,7 +91,9 @@ def agreement_difference(
     places = [pd.Index(side.items).get_indexer(names).astype(np.int64) for side in (annotations, other)]
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
     rng = np.random.default_rng(seed_sequence(random_seed))
-    of_phi = phi_row(sides, ci_prob, rng)  # first: its draws do not depend on those of the coefficients
+    of_phi = phi_row(
+        sides, ci_prob, rng, progress
+    )  # first: its draws do not depend on those of the coefficients
     if cluster is not None and not np.isnan(of_phi["estimate"]):
         of_phi["note"] = f"items as independent; {of_phi['note']}"
     first, second = (dict(coefficients(side, kind)) for side in sides)

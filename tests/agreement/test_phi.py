@@ -10,6 +10,8 @@ from _phi import levels, posterior_of
 
 from bayesagree import simulate
 from bayesagree.agreement.checks import item_fit
+from bayesagree.agreement.coefficients import agreement_table
+from bayesagree.agreement.differences import agreement_difference
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.agreement.summary import phi_summary
 from bayesagree.annotations import Ratings
@@ -60,6 +62,15 @@ def test_difference_of_two_groups():
     found = phi_summary(one, two)
     assert abs(float(found["mean"]) - 0.4) < 4 * float(found["sd"])
     assert float(found["prob_positive"]) > 0.99
+
+
+def test_tables_of_ratings_show_the_progress_of_phi():
+    """It was silent for seven seconds of 8,000 ratings; a difference has two."""
+    ratings, done, both = levels([[1, 2], [3, 3], [2, 2]], 5), [], []
+    agreement_table(ratings, random_seed=1, progress=done.append)
+    agreement_difference(ratings, ratings, random_seed=1, progress=both.append)
+    assert min(done) > 0
+    assert sum(both) > 1.5 * sum(done) > 4000
 
 
 def test_input_is_refused_by_name():
