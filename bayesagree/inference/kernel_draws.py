@@ -1,4 +1,4 @@
-"""Random draws that several models share: categories, Gamma and Dirichlet vectors on the log scale."""
+"""Random draws that several models share: categories, and Dirichlet vectors on the log scale."""
 
 from typing import Any
 
@@ -18,15 +18,8 @@ def categories(rng: Rng, probability: NDArray[Any]) -> NDArray[np.int64]:
     return np.minimum(drawn, probability.shape[-1] - 1)
 
 
-def log_gammas(rng: Rng, shape: Floats) -> Floats:
-    """Log of one Gamma(shape, 1) variable for each shape; small shapes would underflow to zero if not for the log."""
-    log_gamma = np.log(rng.standard_gamma(shape + 1))
-    log_gamma -= rng.standard_exponential(shape.shape) / shape
-    return log_gamma
-
-
 def log_dirichlets(rng: Rng, shape: Floats) -> Floats:
-    """Log of one Dirichlet vector per row of shapes, (..., category)."""
-    log_gamma = log_gammas(rng, shape)
+    """Log of one Dirichlet vector per row of shapes, (..., category); of small ones shares would underflow to zero."""
+    log_gamma = np.log(rng.standard_gamma(shape + 1)) - rng.standard_exponential(shape.shape) / shape
     log_gamma -= log_gamma.max(axis=-1, keepdims=True)
     return log_gamma - np.log(np.exp(log_gamma).sum(axis=-1, keepdims=True))

@@ -24,16 +24,15 @@ from bayesagree._types import Advance, Floats, Rng
 FREEDOM, JUMPS = 8.0, 2
 # Turns on an ellipse that are tried at once, then by the chains that took none before; who takes none at all stays.
 TURNS = (2, 3, 5)
-# Sweeps before the first draw and, counted from there, refits of the t distribution; draws that its units are worth, a
+# Sweeps before the first draw, those before which the t distribution is refitted, and draws that its units are worth, a
 # parameter.
-WARM_UP, REFITS, UNIT_DRAWS = 20, (-14, -7, 0), 2.0
+WARM_UP, REFITS, UNIT_DRAWS = 20, (6, 13, 20), 2.0
 # Chains at least behind all chains of a result, sweeps of a draw, and how far from a mode, beside its normal
 # approximation, chains begin.
 WALKERS, SWEEPS, SPREAD = 48, 2, 0.5
-# Halvings of a step of the climb, the gain of log density at which it ends, and the step of derivatives in prior sds.
-STEPS, ENOUGH, EPSILON = 40, 1e-4, 1e-5
-# The gain where chains only begin.
-ENOUGH_TO_BEGIN = 0.3
+# Halvings of a step of the climb, the gain of log density at which it ends, that where chains only begin, and the step
+# of derivatives in prior sds.
+STEPS, ENOUGH, ENOUGH_TO_BEGIN, EPSILON = 40, 1e-4, 0.3, 1e-5
 
 # Log densities of rows of parameters, shape (row,), of rows (row, parameter).
 Densities = Callable[[Floats], Floats]
@@ -105,18 +104,15 @@ def chains_of(
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
     each = -(-draws * chains // n)
-    log_p, past, out = density(x), [], np.empty((n, each, size))
-    for number in range(-WARM_UP, each * SWEEPS):
+    log_p, past = density(x), np.empty((WARM_UP + each * SWEEPS, n, size))
+    for number in range(len(past)):
         if number in REFITS:
-            recent = np.concatenate(past[len(past) // 3 :])
+            recent = past[number // 3 : number].reshape(-1, size)
             centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
         x, log_p = sweep(density, x, log_p, centre, root, rng)
-        if number < 0:
-            past.append(x)
-        else:
-            out[:, number // SWEEPS] = x
-            progress(n if (number + 1) % SWEEPS == 0 else 0)
-    return out.reshape(chains, -1, size)[:, :draws]
+        past[number] = x
+        progress(n if number >= WARM_UP and number % SWEEPS else 0)
+    return past[WARM_UP + 1 :: SWEEPS].swapaxes(0, 1).reshape(chains, -1, size)[:, :draws]
 
 
 def posterior(height: Densities, prior: Prior) -> Densities:

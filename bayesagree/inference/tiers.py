@@ -95,8 +95,7 @@ def shrunk(draws: Floats) -> Floats:
 
 def places(scores: Floats) -> tuple[Integers, Integers]:
     """Return the first and last place, from 1, that each model fills in each draw, shape (sample, model)."""
-    of_draws = pd.DataFrame(-scores.T)
-    first, last = (of_draws.rank(method=by).to_numpy(np.int64).T for by in ("min", "max"))
+    first, last = (pd.DataFrame(-scores.T).rank(method=by).to_numpy(np.int64).T for by in ("min", "max"))
     return first, last
 
 
@@ -109,9 +108,8 @@ def rank_probabilities(scores: Floats) -> Floats:
         Higher is better, shape (sample, model). Models with equal scores in a draw share the places they fill.
     """
     first, last = places(scores)
-    each = 1 / (last - first + 1)
-    at = range(1, scores.shape[1] + 1)
-    return np.stack([np.mean(((first <= r) & (r <= last)) * each, axis=0) for r in at], axis=1)
+    here = ((first <= r) & (r <= last) for r in range(1, scores.shape[1] + 1))
+    return np.stack([np.mean(one / (last - first + 1), axis=0) for one in here], axis=1)
 
 
 def rank_sets(shares: Floats, prob: float = 0.95) -> tuple[Integers, Integers]:

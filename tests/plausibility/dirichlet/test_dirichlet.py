@@ -13,7 +13,7 @@ from scipy import special
 from bayesagree import Labels, dirichlet
 from bayesagree.inference.blocks import AT_ONCE, best_labels
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
-from bayesagree.inference.kernel_draws import log_gammas
+from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.posterior import Request
 from bayesagree.plausibility import Dirichlet
 from bayesagree.plausibility.certainty import label_certainty
@@ -65,7 +65,7 @@ def test_best_labels_have_the_law_of_full_draws(shape, rest, n_labels):
     alpha[named] = shape
     out, best = (best_drawn(alpha, rng, n, depth) for depth in (3, 1))
     assert (np.diff(np.sort(out, axis=1), axis=1) > 0).all()
-    twin = np.argsort(-log_gammas(rng, np.broadcast_to(alpha, (n, n_labels))), axis=1)[:, :3]
+    twin = np.argsort(-log_dirichlets(rng, np.broadcast_to(alpha, (n, n_labels))), axis=1)[:, :3]
     exact = argmax_probabilities(alpha[None])[0]
     pairs = [(best[:, 0], exact), (out[:, 0], exact), *((out[:, r], twin[:, r]) for r in (1, 2))]
     pairs.append(tuple(t[:, :2] @ [n_labels, 1] for t in (out, twin)))
