@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -37,6 +36,7 @@ class ScoreOrder:
 
         Masses have shape (item, sample), the result (model, sample).
         """
+        from bayesagree.metrics._walk import walk_down
 
         def walk(model: tuple[Places, NDArray[np.bool_]]) -> Floats:
             out = np.zeros(positive.shape[1])
@@ -160,21 +160,3 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     parts = map_blocks(lambda m: ScoreOrder(rows[m : m + 1]).graded(values), [*range(len(rows))])
     found = np.concatenate([*parts]).reshape(batch.shape[:-1])
     return xr.DataArray(found, dims=("model",)[: found.ndim], name="concordance")
-
-
-@numba.njit(cache=True, nogil=True)
-def walk_down(order, ends, positive, negative, out):
-    """Walk from the highest score down, equal scores at one step, and add to `out` (sample,); see `walked`."""
-    above = np.zeros_like(out)
-    here = np.zeros_like(out)
-    step = np.zeros_like(out)
-    for at in range(order.size):
-        plus, minus = positive[order[at]], negative[order[at]]
-        for s in range(out.size):
-            here[s] += plus[s]
-            step[s] += minus[s]
-        if ends[at]:
-            for s in range(out.size):
-                out[s] += step[s] * (above[s] + 0.5 * here[s])
-                above[s] += here[s]
-                here[s] = step[s] = 0.0

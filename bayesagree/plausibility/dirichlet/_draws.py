@@ -14,7 +14,6 @@ from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Request
-from bayesagree.inference.pseudo_label import top_labels
 from bayesagree.inference.results import check_size
 
 Prior = float | Sequence[float] | None
@@ -30,6 +29,8 @@ def shapes_of(
 
 def best_labels(shape: Floats, rng: np.random.Generator, out: NDArray[Any]) -> None:
     """Draw the best labels of an item with these shapes, (sample, rank); those of the least shape are alike."""
+    from bayesagree.inference.best_of_unnamed import top_labels
+
     least = shape.min()
     named, others = np.flatnonzero(shape > least), np.flatnonzero(shape == least)
     given = np.append(shape[named], others.size * least)

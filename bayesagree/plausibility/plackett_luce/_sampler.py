@@ -12,8 +12,7 @@ from bayesagree.errors import one_of, positive, positive_int
 from bayesagree.inference.blocks import label_dtype
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.multisets import words
-from bayesagree.inference.pseudo_label import spread, top_labels
-from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
+from bayesagree.inference.pseudo_label import spread
 
 Unranked = Literal["exact", "lumped"]
 # Shape of each of the labels that are lumped together, within their sum: shares that differ by a thousandth.
@@ -183,6 +182,8 @@ class Problem:
 
     def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
+        from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
+
         races, first = self.races, self.races.slot_start[items.start]
         out = np.empty((run.chains, run.draws, races.slot_start[items.stop] - first))
         for own, i in zip(rng.spawn(items.stop - items.start), range(items.start, items.stop)):
@@ -208,6 +209,8 @@ class Problem:
 
         Labels not in play compete too, each with its own random share of their mass.
         """
+        from bayesagree.inference.best_of_unnamed import top_labels
+
         width, dtype = (self.n_labels, np.float64) if depth is None else (depth, label_dtype(self.n_labels))
         out = np.zeros((items.stop - items.start, theta.shape[0] * theta.shape[1], width), dtype)
         edges = self.races.slot_start[items.start : items.stop + 1]
