@@ -1,4 +1,4 @@
-"""Likelihoods of Phi for PyMC: interval-censored Beta, and outright answers at both ends."""
+"""Densities of Phi for PyMC: interval-censored Beta, outright answers at both ends, and item means near a truth."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,8 @@ import pymc as pm
 import pytensor.tensor as pt
 import scipy as sp
 from numpy.typing import ArrayLike, NDArray
+from pymc.distributions.shape_utils import rv_size_is_none
+from pymc.distributions.transforms import logodds
 from pytensor.gradient import grad_not_implemented
 from pytensor.graph.basic import Apply
 from pytensor.tensor.variable import TensorVariable
@@ -15,7 +17,7 @@ from pytensor.tensor.variable import TensorVariable
 from bayesagree._types import Floats, Integers
 from bayesagree.agreement._phi.likelihood import LEGENDRE, SMALLEST, SMOOTH
 from bayesagree.inference.kernel_ops import KernelOp
-from bayesagree.inference.random_draws import draw_beta
+from bayesagree.inference.random_draws import draw_beta, variable
 
 # Step of differences of the incomplete beta function, in the shape over the root of itself plus one.
 STEP = 1e-4
@@ -153,3 +155,24 @@ def _log_shares(alpha: Any, beta: Any, low: Any, high: Any) -> tuple[Any, Any, A
 
 def _log(x: Any) -> Any:
     return pt.log(pt.maximum(x, SMALLEST))
+
+
+def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> TensorVariable:
+    """Add a normal variable truncated to (0, 1), its mean inside."""
+
+    def density(mean: Any, sd: Any) -> Any:
+        return pm.TruncatedNormal.dist(mean, sd, lower=0, upper=1)
+
+    # It starts inside also where the mean sits on an end.
+    how: Any = {"centre": lambda mean, sd: 0.5 + 0.98 * (mean - 0.5), "default_transform": logodds}
+    return variable(name, density, _inside, mean, sd, **how, **kwargs)
+
+
+def _inside(mean: Any, sd: Any, size: Any) -> Any:
+    """Draw by the inverse of the distribution function."""
+    unit = sd * np.sqrt(2)
+    low: Any = pt.erf(-mean / unit)
+    high: Any = pt.erf((1 - mean) / unit)
+    shape = pt.broadcast_arrays(mean, sd)[0].shape if rv_size_is_none(size) else size
+    drawn = mean + unit * pt.erfinv(low + (high - low) * pm.Uniform.dist(size=shape))
+    return pt.clip(drawn, 0, 1)

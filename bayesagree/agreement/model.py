@@ -70,7 +70,8 @@ def build_model(
 def _item_means(means: MeanPrior, rated: Any) -> Any:
     import pymc as pm
 
-    from bayesagree.inference.random_draws import beta_variable, truncated_normal_variable
+    from bayesagree.agreement._pymc_likelihoods import truncated_normal_variable
+    from bayesagree.inference.random_draws import beta_variable
 
     if means.hierarchical:
         m, s = (pm.Uniform(name, 0, 1) for name in HYPER)

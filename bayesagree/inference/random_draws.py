@@ -2,14 +2,13 @@
 
 Priors of this package include the ends: a Beta prior of item means with shapes of 1e-300, a judgment of an item whose
 mean is 0 to the last digit. The compiled draws of `pymc.Beta` then divide by zero or never end, those of
-`pymc.Dirichlet` are NaN (three shapes of 0.001: one draw in nine), and those of `pymc.TruncatedNormal` and
-`pymc.BetaBinomial` are not compiled. Log probabilities are PyMC's.
+`pymc.Dirichlet` are NaN (three shapes of 0.001: one draw in nine), and those of `pymc.BetaBinomial` (and
+`pymc.TruncatedNormal`) are not compiled. Log probabilities are PyMC's.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 from pymc.distributions.shape_utils import rv_size_is_none
@@ -24,13 +23,13 @@ SMALLEST = 1e-300
 def beta_variable(name: str, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
     """Add a Beta variable to the model in whose context this runs."""
     how: Any = {"centre": lambda a, b: a / (a + b), "default_transform": logodds}
-    return _variable(name, pm.Beta.dist, draw_beta, alpha, beta, **how, **kwargs)
+    return variable(name, pm.Beta.dist, draw_beta, alpha, beta, **how, **kwargs)
 
 
 def dirichlet_variable(name: str, alpha: Any, **kwargs: Any) -> TensorVariable:
     """Add Dirichlet vectors along the last axis, of any positive shapes."""
     how: Any = {"centre": lambda a: a / a.sum(axis=-1, keepdims=True), "default_transform": simplex}
-    return _variable(name, pm.Dirichlet.dist, _draw_dirichlet, alpha, signature="(k)->(k)", **how, **kwargs)
+    return variable(name, pm.Dirichlet.dist, _draw_dirichlet, alpha, signature="(k)->(k)", **how, **kwargs)
 
 
 def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: Any) -> TensorVariable:
@@ -39,21 +38,10 @@ def beta_binomial_variable(name: str, n: Any, alpha: Any, beta: Any, **kwargs: A
     def tries(alpha: Any, beta: Any, n: Any, size: Any) -> Any:
         return pm.Binomial.dist(n, draw_beta(alpha, beta, size), size=size)
 
-    return _variable(name, pm.BetaBinomial.dist, tries, alpha, beta, n, **kwargs)
+    return variable(name, pm.BetaBinomial.dist, tries, alpha, beta, n, **kwargs)
 
 
-def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> TensorVariable:
-    """Add a normal variable truncated to (0, 1), its mean inside."""
-
-    def density(mean: Any, sd: Any) -> Any:
-        return pm.TruncatedNormal.dist(mean, sd, lower=0, upper=1)
-
-    # It starts inside also where the mean sits on an end.
-    how: Any = {"centre": lambda mean, sd: 0.5 + 0.98 * (mean - 0.5), "default_transform": logodds}
-    return _variable(name, density, _inside, mean, sd, **how, **kwargs)
-
-
-def _variable(
+def variable(
     name: str,
     density: Callable[..., Any],
     draw: Callable[..., Any],
@@ -85,13 +73,3 @@ def _draw_dirichlet(shape: Any, size: Any) -> Any:
     """Draw Dirichlet vectors on the log scale, where Gamma variables of small shapes do not underflow."""
     whole = shape.shape if rv_size_is_none(size) else (*size, shape.shape[-1])
     return softmax(_log_gamma(shape, whole), axis=-1)
-
-
-def _inside(mean: Any, sd: Any, size: Any) -> Any:
-    """Draw by the inverse of the distribution function."""
-    unit = sd * np.sqrt(2)
-    low: Any = pt.erf(-mean / unit)
-    high: Any = pt.erf((1 - mean) / unit)
-    shape = pt.broadcast_arrays(mean, sd)[0].shape if rv_size_is_none(size) else size
-    drawn = mean + unit * pt.erfinv(low + (high - low) * pm.Uniform.dist(size=shape))
-    return pt.clip(drawn, 0, 1)

@@ -8,7 +8,13 @@ import pytest
 from bayesagree import evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference import convergence
-from bayesagree.inference.convergence import diagnostics, warn_not_converged, warn_of_numbers, worst_of_items
+from bayesagree.inference.convergence import (
+    diagnostics,
+    pareto_k,
+    warn_not_converged,
+    warn_of_numbers,
+    worst_of_items,
+)
 
 RNG = np.random.default_rng(0)
 CHAINS = {
@@ -80,3 +86,13 @@ def test_an_r_hat_above_the_limit_is_printed_above_it(monkeypatch, r_hat, shown)
     monkeypatch.setattr(convergence, "diagnostics", lambda draws: (np.array([r_hat]), np.array([1301.0])))
     with pytest.warns(UserWarning, match=f"R-hat up to {shown}"):
         convergence.warn_of_numbers({"accuracy": np.zeros((4, 8, 1))}, "raise draws=")
+
+
+@pytest.mark.parametrize("tail", [0.1, 0.5, 0.9, 1.5])
+def test_k_hat_is_that_of_arviz(tail):
+    from arviz_stats.base import array_stats
+
+    for n in (50, 400, 5000):
+        log_weight = tail * np.random.default_rng(n).exponential(size=n)
+        assert pareto_k(log_weight) == pytest.approx(float(array_stats.psislw(-log_weight)[1]), abs=1e-9)
+    assert pareto_k(np.zeros(100)) == 0
