@@ -47,48 +47,9 @@ class Counts(NamedTuple):
         row, r = np.nonzero(above)
         return cls(known[row], r, above[row, r])
 
-    @classmethod
-    def by_chain(cls, n: NDArray[Any]) -> "Counts":
-        """Count numbers (chain, vector, ...); a place is a chain with the last axes."""
-        table = np.arange(n[:, 0].size).reshape(len(n), 1, *n.shape[2:])
-        return cls.of(np.broadcast_to(table, n.shape), n, table.size)
-
-    def new(self, rng: Rng, shape: Floats) -> Floats:
-        """Draw how many draws of each place are new ones from the mean, given shapes a (Antoniak 1974).
-
-        For each vector a sum of Bernoulli(a / (a + r)), r = 0, ..., n - 1.
-        """
-        a = shape.ravel()[self.at]
-        drawn = rng.binomial(self.times, a / (a + self.r))
-        return np.bincount(self.at, drawn, shape.size).reshape(shape.shape)
-
     def log_density(self, shape: Floats, group: NDArray[np.int64]) -> Floats:
         """Return the log of a (a + 1) ... (a + n - 1) of all vectors, added up by the group of each place."""
         return np.bincount(group[self.at], self.times * np.log(shape.ravel()[self.at] + self.r), group[-1] + 1)
-
-
-def concentration(
-    rng: Rng,
-    now: Floats,
-    share: Floats,
-    given: Counts,
-    sizes: Counts,
-    prior: tuple[float, float],
-    width: float = 3.0,
-) -> Floats:
-    """Draw concentrations x of Dirichlet vectors of known mean by slice sampling, log x ~ N(log centre, sd).
-
-    The vectors are integrated out: `given` are their draws, `sizes` how many each has. `share` has one axis more.
-    """
-    same = np.arange(now.size)
-    group = np.repeat(np.arange(now.size), share.shape[-1])
-
-    def density(u: Floats) -> Floats:
-        x = np.exp(u)
-        value = given.log_density(x[:, None] * share.reshape(now.size, -1), group) - sizes.log_density(x, same)
-        return value - 0.5 * ((u - np.log(prior[0])) / prior[1]) ** 2
-
-    return np.exp(slice_step(rng, density, np.log(now.ravel()), width)).reshape(now.shape)
 
 
 def mean(rng: Rng, shape: Any) -> Floats:

@@ -144,7 +144,7 @@ class Sampler(ABC):
         Sweeps before the first draw, and from one to the next, where nobody says how many.
     """
 
-    tune, thin = 500, 1
+    tune, thin = 200, 1
     crowd: Crowd
     prevalence: Floats
     expected: Floats

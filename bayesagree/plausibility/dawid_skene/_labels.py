@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
-from bayesagree.plausibility._side_by_side import Counts, concentration, mean
+from bayesagree.plausibility._side_by_side import mean
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant
-from bayesagree.plausibility.dawid_skene._latent import draw_latent
+from bayesagree.plausibility.dawid_skene._latent import draw_concentration, draw_latent
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Mixing weight of the conditional probabilities in a draw's plausibility; the drawn truth has the rest. The mean over
@@ -20,6 +20,8 @@ CONDITIONAL_SHARE = 2.0**-10
 # Sweeps after which what annotators share is drawn, names are exchanged, and equal labels of mixed membership move
 # together: each costs as much as a sweep.
 SHARED, NAMES, TOGETHER = 3, 9, 2
+# Points that a slice tries at most.
+POINTS = 60
 
 
 class LabelSampler(Sampler):
@@ -59,8 +61,7 @@ class LabelSampler(Sampler):
         if held is not None:
             self.choice[held] = -1
         self.count()
-        sizes = self.n.sum(axis=2)
-        self.sizes, self.expected = Counts.by_chain(sizes), self.n / np.maximum(sizes, 1)[..., None]
+        self.expected = self.n / np.maximum(self.n.sum(axis=2, keepdims=True), 1)
 
     def count(self) -> None:
         """Count annotations by latent label: those of each item, `n`, and the answers of each annotator."""
@@ -87,44 +88,36 @@ class LabelSampler(Sampler):
         if self.turn % NAMES == 0 and not self.crowd.gold.any():
             self.exchange_names(rng)
         self.draw_prevalence(rng)
-        crowd = self.crowd
-        rows = self.rows
-        mixed = self.variant.mixed
-        chains = len(self.choice)
-        urn = self.alpha[:, None] * self.prevalence
-        most = int(crowd.sizes.max()) + 1
+        crowd, rows, chains = self.crowd, self.rows, len(self.choice)
+        urn, most = self.alpha[:, None] * self.prevalence, int(crowd.sizes.max()) + 1
         head = np.repeat(self.prevalence[..., None], most + 1, axis=2)
-        if mixed:
+        if self.variant.mixed:
             rising = np.cumsum(np.log(urn[..., None] + np.arange(most)), axis=2)
             head[..., 1:] = np.exp(rising - rising.max(axis=1, keepdims=True))
-        together = not mixed or self.turn % TOGETHER == 0
-        of_votes = rng.random((chains, crowd.item.size * mixed))
-        uniform = of_votes, rng.random((chains, crowd.n_items * together, 2))
-        cell = rows.row[:, None] * rows.share.size + rows.column
+        together = not self.variant.mixed or self.turn % TOGETHER == 0
+        of_votes = rng.random((chains, crowd.item.size * self.variant.mixed))
+        of_items = rng.random((chains, crowd.n_items * together, 2))
+        cell = np.ascontiguousarray((rows.row[:, None] * rows.share.size + rows.column).T)
         step = np.tile(rows.share, len(rows.base))
-        shape, total = self.shape[:, None], self.kappa[:, None] + self.sums
+        shape, inverse = self.shape[:, None], 1 / (self.kappa[:, None] + self.sums)
         answers = ((shape + self.counts) * rows.share).reshape(chains, crowd.n_annotators, -1)
-        given = self.start, crowd.annotator, crowd.label, np.ascontiguousarray(cell.T), rows.row, step, urn
-        draw_latent(*uniform, *given, head, crowd.known, self.choice, self.n, answers, total, self.expected)
+        given = self.start, crowd.annotator, crowd.label, cell, rows.row, step, urn, head, crowd.known
+        draw_latent(of_votes, of_items, *given, self.choice, self.n, answers, inverse, self.expected)
         self.counts = np.rint(answers.reshape(self.counts.shape) / rows.share - shape)
         self.sums = self.counts.sum(axis=3)
 
     def draw_prevalence(self, rng: Rng) -> None:
-        """Draw alpha by slice sampling, then the prevalence given the latent labels that are new draws from it."""
+        """Draw alpha, then the prevalence given the latent labels that are new draws from it."""
         new = (self.n > 0).sum(axis=1)
         if self.variant.mixed:
-            given = Counts.by_chain(self.n)
-            prior = (self.prior.ambiguity, self.prior.ambiguity_sd)
-            self.alpha = concentration(rng, self.alpha, self.prevalence, given, self.sizes, prior)
-            new = given.new(rng, self.alpha[:, None] * self.prevalence)
+            x, share, prior = self.alpha[:, None], self.prevalence[:, None], self.prior
+            new = draw_shared(rng, self.n[:, :, None], x, share, prior.ambiguity, prior.ambiguity_sd)[:, 0]
         self.prevalence = mean(rng, self.prior.prevalence + new)
 
     def draw_population(self, rng: Rng) -> None:
         """Draw concentrations and mean rows of the annotators."""
-        given, sizes = Counts.by_chain(self.counts), Counts.by_chain(self.sums)
         prior = self.prior.concentration, self.prior.concentration_sd
-        self.kappa = concentration(rng, self.kappa, self.phi, given, sizes, prior)
-        self.phi = mean(rng, self.rows.base + given.new(rng, self.shape))
+        self.phi = mean(rng, self.rows.base + draw_shared(rng, self.counts, self.kappa, self.phi, *prior))
 
     def exchange_names(self, rng: Rng) -> None:
         """Exchange the names of two labels: the rest of a sweep moves item by item, and cannot."""
@@ -204,6 +197,20 @@ class VotesSampler(LabelSampler):
     def plausibility(self, rng: Rng) -> Floats:
         """Return the drawn plausibilities."""
         return self.drawn
+
+
+def draw_shared(rng: Rng, counts: Floats, x: Floats, share: Floats, centre: float, sd: float) -> Floats:
+    """Draw concentrations x in place, log x ~ N(log centre, sd); return how many draws are new, (chain, row, column).
+
+    They are those of Dirichlet vectors of mean `share`, integrated out: `counts` (chain, vector, row, column).
+    """
+    sizes, prior = counts.sum(axis=3, keepdims=True), (np.log(centre), float(sd))
+    counts, share = np.append(counts, sizes, axis=3), np.append(share, np.ones((*x.shape, 1)), axis=2)
+    above, new = np.zeros((share.shape[2], int(sizes.max()) + 1)), np.zeros_like(share)
+    drop, of_slices = rng.standard_exponential(x.shape), rng.random((*x.shape, POINTS))
+    of_counts = rng.random((len(x), 2 * int(sizes.sum(axis=(1, 2)).max())))
+    draw_concentration(counts, x, share, prior, above, drop, of_slices, of_counts, new)
+    return new[..., :-1]
 
 
 def _table(shape: tuple[int, ...], *place: Any) -> Floats:

@@ -1,6 +1,6 @@
 """From chains of a Dawid-Skene sampler to the result tree, with convergence diagnostics."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,49 +73,52 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
-    once = {"chain": request.chains, "draw": request.draws}
+    once = {"chain": request.chains, "draw": request.draws, "item": labels.items.size}
     n = labels.categories.size
     matrix = {"annotator": labels.annotators.size, "category": n, "observed_category": n}
-    last = {"category": n}
-    itemsize = 8
-    way_out = "top_labels=L to keep only the L best labels of each draw"
-    if request.top_labels is not None:
-        last = {"rank": check_depth(request.top_labels, n)}
-        itemsize = 2
-        way_out = "fewer draws"
-    check_size(once | {"item": labels.items.size} | last, itemsize, f"pass {way_out}")
+    if request.top_labels is None:
+        check_size(once | {"category": n}, 8, "pass top_labels=L to keep only the L best labels of each draw")
+    else:
+        check_size(once | {"rank": check_depth(request.top_labels, n)}, 2, "pass fewer draws")
+    del once["item"]
     if confusion:
         check_size(once | matrix, 4, "pass confusion=False to keep accuracies only")
     check_size({"chain": request.chains} | matrix, 8, "merge rare labels, or use fewer chains")
 
 
 class Part(NamedTuple):
-    """What one variant has of a result: positions of its draws among all, and its draws, (chain, draw, ...) by name.
+    """What one variant has of a result.
 
-    `expected` is the mean of the conditional expectations of its plausibilities, (item, category).
+    Attributes
+    ----------
+    at
+        Positions of its draws among all.
+    names
+        Its variables.
+    expected
+        Mean of the conditional expectations of its plausibilities, (item, category).
+    judged
+        R-hat and effective draws of what is watched, by variable.
     """
 
     at: NDArray[np.int64]
-    draws: dict[str, NDArray[Any]]
+    names: set[str]
     expected: Floats
-
-    def convergence(self, names: Iterable[str]) -> tuple[Floats, Floats]:
-        """Return r-hat and effective draws of what is watched."""
-        return diagnostics(np.concatenate([_flat(self.draws[n]) for n in names if n not in UNWATCHED], axis=2))
+    judged: dict[str, tuple[Floats, Floats]]
 
     @classmethod
     def of(
-        cls, sampler: Sampler, rng: Rng, at: NDArray[np.int64], request: Request, thin: int, *, confusion: bool
+        cls, sampler: Sampler, rng: Rng, at: Any, kept: Any, request: Request, thin: int, *, confusion: bool
     ) -> "Part":
-        """Run chains for draws at these positions.
+        """Run chains for draws at these positions of what is kept, (chain, draw, ...) by name.
 
         ``label_probability`` are the conditional expectations of the label with most votes of the monitored items.
         """
         apart = rng.spawn(1)[0]  # what is kept does not change the draws
         items = monitored_items(sampler.crowd.n_items)
         best = sampler.crowd.shares[items].argmax(axis=1)
-        kept, expected = {}, np.zeros(1)
-        for place in range(at.size):
+        now, expected = {}, np.zeros(1)
+        for place in at:
             drawn = sampler.draw(rng, thin)
             matrices = {"confusion": sampler.confusion(apart).astype(np.float32)} if confusion else {}
             right = np.diagonal(matrices["confusion"], axis1=2, axis2=3) if confusion else sampler.right(apart)
@@ -125,37 +128,47 @@ class Part(NamedTuple):
                 "accuracy": np.einsum("cjk,ck->cj", right, sampler.prevalence),
                 "label_probability": sampler.expected[:, items, best],
             } | matrices | sampler.hyperparameters()  # fmt: skip
-            kept = kept or {n: np.empty((len(v), at.size, *v.shape[1:]), v.dtype) for n, v in now.items()}
             for name, values in now.items():
+                if name not in kept:
+                    kept[name] = np.empty((len(values), request.draws, *values.shape[1:]), values.dtype)
                 kept[name][:, place] = values
             expected = expected + sampler.expected.mean(axis=0) / at.size
             if request.progress is not None:
                 request.progress(len(drawn))
-        return cls(at, kept, expected)
+        judged = {
+            name: diagnostics(kept[name][:, at].reshape(request.chains, at.size, -1)[..., :MONITORED])
+            for name in now
+            if name not in UNWATCHED
+        }
+        return cls(at, set(now), expected, judged)
+
+    @property
+    def r_hat(self) -> float:
+        """The largest R-hat."""
+        return max(np.fmax.reduce(r_hat, initial=0.0) for r_hat, _ in self.judged.values())
 
 
 def chains_tree(
-    labels: Labels, parts: Mapping[str, Part], random_seed: Any, settings: Mapping[str, Any]
+    labels: Labels, parts: Mapping[str, Part], kept: Draws, random_seed: Any, settings: Mapping[str, Any]
 ) -> xr.DataTree:
-    """Turn the parts of each variant, by name, into the result of `dawid_skene`.
+    """Turn the parts of each variant, by name, and all draws into the result of `dawid_skene`.
 
     An average of models is a mixture: each draw is one of one model. The mean of the plausibilities of all models in
     every draw would leave out that the models differ, and a best label would be that of the heaviest one. Chains are
     compared within each part, because chains of two models differ however well each is drawn.
     """
     every, number = list(parts.values()), [part.at.size for part in parts.values()]
-    names = [name for name in every[0].draws if all(name in part.draws for part in every)]
+    kept = {name: values for name, values in kept.items() if all(name in part.names for part in every)}
+    names = [name for name in kept if name not in UNWATCHED]
     share = np.array(number) / sum(number)
-    order = np.argsort(np.concatenate([part.at for part in every]))
     # Of a mixture: r-hat of the mean variance ratio, and effective draws of the mean.
-    r_hat, ess = map(np.stack, zip(*(part.convergence(names) for part in every)))
+    judged = [np.concatenate([part.judged[name] for name in names], axis=1) for part in every]
+    r_hat, ess = np.swapaxes(judged, 0, 1)
     pooled = {"r_hat": np.sqrt(share @ r_hat**2), "ess": 1 / (share**2 @ (1 / ess))}
-    kept = every[0].draws
-    if len(every) > 1:
-        kept = {n: np.concatenate([part.draws[n] for part in every], axis=1)[:, order] for n in names}
+    order = np.argsort(np.concatenate([part.at for part in every]))
     axes = coordinates(labels) | {"monitored": labels.items[monitored_items(labels.items.size)]}
     parameters = []
-    for name in (name for name in names if name not in UNWATCHED):
+    for name in names:
         along = axes[DIMS[name][0]][:MONITORED] if DIMS[name] else ()
         parameters += [f"{name}[{as_python(v)}]" for v in along] if DIMS[name] else [name]
     tree = _tree(
@@ -217,11 +230,6 @@ def coordinates(labels: Labels) -> dict[str, Any]:
 def monitored_items(n_items: int) -> NDArray[np.int64]:
     """Choose items at even distances."""
     return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
-
-
-def _flat(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the draws to be diagnosed, shape (chain, draw, parameter)."""
-    return values.reshape(*values.shape[:2], -1)[:, :, :MONITORED]
 
 
 def require_mixed(tree: xr.DataTree) -> None:

@@ -38,7 +38,7 @@ ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
 # Parts of the annotators, each held out once: items keep four fifths of their labels.
 FOLDS = 5
 # Chains of each part, sweeps before the first draw, draws, and sweeps per draw: a score is a mean over many labels.
-HELD_OUT_CHAINS, TUNE, DRAWS, THIN = 2, 300, 50, 2
+HELD_OUT_CHAINS, TUNE, DRAWS, THIN = 2, 100, 50, 1
 # From so many on whole annotators are held out: the others then still show who is good.
 MANY_ANNOTATORS = 20
 # Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up.

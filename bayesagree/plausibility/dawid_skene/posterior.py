@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 # Chains whose R-hat is larger are drawn again from where they are, so many times as long, and at most in all.
-LARGEST_R_HAT, LONGER, LONGEST = 1.07, 4, 16
+LARGEST_R_HAT, LONGER, LONGEST = 1.07, 2, 16
 TARGET = (
     "score from these annotations alone, in which items that they leave open count against every model "
     "(no estimate of the score against one truth: good models score too low)"
@@ -107,7 +107,7 @@ class DawidSkene(Posterior):
             weight = settings["weights"] = weights(crowd, averaged, rng, self.tune)
         if "ordered" in weight:
             _name_constant(crowd, labels)
-        root, parts = seed_sequence(request.random_seed), {}
+        root, parts, kept = seed_sequence(request.random_seed), {}, {}
         settings |= {"tune": self.tune, "thin": self.thin}
         for name, at in zip(weight, positions([*weight.values()], request.draws)):
             if not at.size:
@@ -121,14 +121,14 @@ class DawidSkene(Posterior):
             for _ in range(tune):
                 sampler.sweep(rng)
             while True:
-                part = parts[name] = Part.of(sampler, rng, at, request, thin, confusion=self.confusion)
-                if thin == longest or np.nan_to_num(part.convergence(part.draws)[0]).max() <= LARGEST_R_HAT:
+                part = parts[name] = Part.of(sampler, rng, at, kept, request, thin, confusion=self.confusion)
+                if thin >= longest or part.r_hat <= LARGEST_R_HAT:
                     break
                 thin *= LONGER
             if at.size == request.draws:
                 own = self.prior if prior is not ACCURATE else prior
                 settings |= {"variant": variant, "prior": own and asdict(own), "tune": tune, "thin": thin}
-        return chains_tree(labels, parts, request.random_seed, settings)
+        return chains_tree(labels, parts, kept, request.random_seed, settings)
 
     def estimate(self, labels: Labels) -> xr.DataTree:
         """Climb to one point estimate."""
@@ -224,9 +224,9 @@ def dawid_skene(
         gold label is an expert's latent label of the item, which stays as ambiguous as it is; in "ordered" it is the
         label of one more annotator, a typical one.
     draws, chains, tune, thin
-        Kept draws per chain; sweeps before the first of them (500; 300 for ordered); sweeps per kept draw (1; 2 where a
-        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with four times as many,
-        and once more.
+        Kept draws per chain; sweeps before the first of them (200; 300 for ordered); sweeps per kept draw (1; 2 where a
+        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with twice as many,
+        up to sixteen times.
     random_seed
         Same seed, same draws.
     top_labels
@@ -289,6 +289,7 @@ def dawid_skene(
     """
     labels = as_annotations(labels, (Labels,), "labels")
     specification = DawidSkene(variant, prior, gold, tune, thin, confusion=confusion)
+    request = Request(draws, chains, random_seed, top_labels, progress=progress)
     if one_of(engine, "engine", ("gibbs", "em")) == "em":
         return specification.estimate(labels)
-    return specification.draw(labels, Request(draws, chains, random_seed, top_labels, progress=progress))
+    return specification.draw(labels, request)

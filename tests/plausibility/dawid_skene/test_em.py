@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree import Labels, dawid_skene
+from bayesagree.errors import InputError
 from bayesagree.plausibility import DawidSkenePrior
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
 from bayesagree.plausibility.dawid_skene.em import dawid_skene_em
@@ -160,3 +161,9 @@ def test_items_without_labels_have_the_prevalence_and_change_nothing_else():
     result = fit((item, annotator, label), 46, 5, 4, tolerance=1e-14)
     np.testing.assert_allclose(result.label_probability[45], result.prevalence, atol=1e-12)
     np.testing.assert_allclose(result.prevalence, GOLDEN["anesthesia_em"]["prevalence"], atol=5e-7)
+
+
+def test_a_wrong_number_of_draws_is_refused_although_em_makes_one():
+    labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1]])
+    with pytest.raises(InputError, match="draws"):
+        dawid_skene(labels, engine="em", draws=0)

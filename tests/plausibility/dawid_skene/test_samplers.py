@@ -4,13 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from arviz_stats.base.array import array_stats
 from scipy import special
 
 from bayesagree.datasets.simulate import crowd_labels
-from bayesagree.plausibility._side_by_side import Counts, concentration, slice_step
+from bayesagree.plausibility._side_by_side import Counts, slice_step
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd
-from bayesagree.plausibility.dawid_skene._labels import LabelSampler
+from bayesagree.plausibility.dawid_skene._labels import LabelSampler, draw_shared
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 PRIOR = DawidSkenePrior()
@@ -100,15 +99,6 @@ def test_rows_are_dirichlet():
     assert np.abs((sampler.right(rng).mean(axis=0) - right) / error).max() < 4.5
 
 
-def test_new_draws_have_antoniak_means():
-    rng = np.random.default_rng(6)
-    n, shape = rng.integers(0, 40, (50, 3)), np.array([0.3, 1.0, 4.0])
-    given = Counts.of(np.tile(np.arange(3), 50), n.ravel(), 3)
-    draws = np.array([given.new(rng, shape) for _ in range(4000)])
-    expected = (shape * (special.digamma(shape + n) - special.digamma(shape))).sum(axis=0)
-    assert np.abs((draws.mean(axis=0) - expected) / (draws.std(axis=0) / np.sqrt(4000))).max() < 4.5
-
-
 def test_counts_take_the_memory_of_the_places_that_have_draws():
     found = Counts.of(np.array([7, 1_999_999, 7]), np.array([500_000, 2, 1]), 2_000_000)
     assert found.times.sum() == 500_003
@@ -116,22 +106,24 @@ def test_counts_take_the_memory_of_the_places_that_have_draws():
     assert found.times[found.r == 1].tolist() == [1, 1]
 
 
-def test_concentrations_have_their_density_on_a_grid():
-    rng = np.random.default_rng(7)
-    n, share = rng.integers(0, 12, (30, 3)), np.array([[0.2, 0.7, 0.1]])
-    given = Counts.of(np.tile(np.arange(3), 30), n.ravel(), 3)
-    sizes = Counts.of(np.zeros(30, np.int64), n.sum(axis=1), 1)
+def test_concentrations_have_their_density_on_a_grid_and_new_draws_their_means():
+    rng, chains = np.random.default_rng(7), 2000
+    n, share = rng.integers(0, 12, (30, 3)), np.array([0.2, 0.7, 0.1])
     u = np.linspace(-6, 8, 3000)
     a = np.exp(u)[:, None, None] * share
     density = (special.gammaln(a + n) - special.gammaln(a)).sum(axis=(1, 2)) - 0.5 * (u - np.log(8)) ** 2
     density += (special.gammaln(np.exp(u)[:, None]) - special.gammaln(np.exp(u)[:, None] + n.sum(axis=1))).sum(axis=1)
     mass = special.softmax(density)
-    draws, value = np.empty(3000), np.array([8.0])
-    for s in range(3000):
-        value = concentration(rng, value, share, given, sizes, (8.0, 1.0))
-        draws[s] = np.log(value[0])
-    error = float(array_stats.mcse(draws[None], chain_axis=0, draw_axis=1, method="mean"))
-    assert abs(draws.mean() - mass @ u) < 4.5 * error
+    counts, x = np.tile(n[:, None].astype(float), (chains, 1, 1, 1)), np.full((chains, 1), 8.0)
+    for _ in range(20):
+        new = draw_shared(rng, counts, x, np.tile(share, (chains, 1, 1)), 8.0, 1.0)
+    draws, error = np.log(x[:, 0]), np.sqrt(mass @ u**2 - (mass @ u) ** 2)
+    assert abs(draws.mean() - mass @ u) < 4.5 * error / np.sqrt(chains)
+    assert draws.std() == pytest.approx(error, rel=4.5 / np.sqrt(2 * chains))
+    shape = x[:, :, None] * share
+    means = (shape * (special.digamma(shape + n) - special.digamma(shape))).sum(axis=1)
+    apart = new[:, 0] - means
+    assert np.abs(apart.mean(axis=0) / (apart.std(axis=0) / np.sqrt(chains))).max() < 4.5
 
 
 def test_slices_have_their_distribution():
