@@ -233,3 +233,6 @@ def test_the_files_of_a_folder_are_read_as_one(tmp_path):
     for name in "AB":
         pd.DataFrame({"model": name, "item": [1, 2], "label": [*"xy"]}).to_csv(models / f"{name}.csv", index=False)
     assert ba.read_predictions(models).models.tolist() == ["A", "B"]
+    pd.DataFrame({"model": "C", "item": [1, 2], "answer": [*"xy"]}).to_csv(models / "C.csv", index=False)
+    with pytest.raises(InputError, match=r"C.csv and .*A.csv differ in columns 'answer', 'label'; rename"):
+        ba.read_predictions(models)

@@ -57,7 +57,14 @@ class File:
         if self._given is not None or self.path is None:
             return self._given
         if self.parts and self.suffix != ".json":
-            return pd.concat([pd.DataFrame(part.table) for part in self.parts], ignore_index=True)
+            tables = [pd.DataFrame(part.table) for part in self.parts]
+            for part, table in zip(self.parts, tables):
+                if apart := sorted(set(tables[0].columns) ^ set(table.columns), key=str):
+                    raise InputError(
+                        f"{part.path} and {self.parts[0].path} differ in columns {shorten(apart)}; rename them, "
+                        "or leave them out of both"
+                    )
+            return pd.concat(tables, ignore_index=True)
         if self.suffix != ".json":
             return read_table(self.path) if self.suffix in READERS else None
         rows = self.json
