@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -48,8 +48,8 @@ class Rows(NamedTuple):
         Prior counts, shape (row, column).
     """
 
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
+    row: Integers
+    column: Integers
     share: Floats
     base: Floats
 
@@ -86,10 +86,10 @@ class Crowd:
     n_items: int
     n_annotators: int
     n_labels: int
-    item: NDArray[np.int64]
-    annotator: NDArray[np.int64]
-    label: NDArray[np.int64]
-    known: NDArray[np.int64]
+    item: Integers
+    annotator: Integers
+    label: Integers
+    known: Integers
 
     @classmethod
     def of(
@@ -108,12 +108,12 @@ class Crowd:
         return cls.of(codes, (labels.items.size, labels.annotators.size, labels.categories.size), known)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Number of annotations of each item."""
         return np.bincount(self.item, minlength=self.n_items)
 
     @cached_property
-    def votes(self) -> NDArray[np.int64]:
+    def votes(self) -> Integers:
         """Votes of each item for each label, shape (item, category)."""
         code = self.item * self.n_labels + self.label
         return np.bincount(code, minlength=self.n_items * self.n_labels).reshape(self.n_items, self.n_labels)

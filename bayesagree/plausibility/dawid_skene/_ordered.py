@@ -23,7 +23,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.plausibility._side_by_side import slice_step
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, Sampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -41,7 +41,7 @@ NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
-def constant_annotators(crowd: Crowd) -> NDArray[np.int64]:
+def constant_annotators(crowd: Crowd) -> Integers:
     """Return the label of each annotator who gives one label whatever the item, -1 of others, shape (annotator,).
 
     It is one where the others' shares of this label, multiplied over the items, are below `HABIT`.
@@ -222,13 +222,13 @@ class OrderedSampler(Sampler):
         return shared | {"stretch": s, "discrimination": beta * s, "severity": -alpha * s}
 
 
-def _by(place: NDArray[np.int64], values: Floats, n: int) -> Floats:
+def _by(place: Integers, values: Floats, n: int) -> Floats:
     """Add up values (chain, annotation) by place."""
     code = np.arange(len(values))[:, None] * n + place
     return np.bincount(code.ravel(), values.ravel(), len(values) * n).reshape(-1, n)
 
 
-def limits(tau: Floats, label: NDArray[np.int64], at: Floats, scale: Floats) -> tuple[Floats, Floats]:
+def limits(tau: Floats, label: Integers, at: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Return the thresholds below and above labels in sds of their responses."""
     ends = with_ends(tau)
     return (ends[:, label] - at) * scale, (ends[:, label + 1] - at) * scale

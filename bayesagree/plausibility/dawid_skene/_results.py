@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, as_python, shorten, warn
 from bayesagree.inference.blocks import best_labels, category_axis, check_depth
@@ -101,7 +101,7 @@ class Part(NamedTuple):
         R-hat and effective draws of what is watched, by variable.
     """
 
-    at: NDArray[np.int64]
+    at: Integers
     names: set[str]
     expected: Floats
     judged: dict[str, tuple[Floats, Floats]]
@@ -227,7 +227,7 @@ def coordinates(labels: Labels) -> dict[str, Any]:
     }
 
 
-def monitored_items(n_items: int) -> NDArray[np.int64]:
+def monitored_items(n_items: int) -> Integers:
     """Choose items at even distances."""
     return np.unique(np.linspace(0, n_items - 1, min(MONITORED, n_items)).astype(np.int64))
 

@@ -17,9 +17,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Sampler
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
@@ -106,9 +105,9 @@ def weights(
 
 def stacking_weights(
     size: tuple[int, int],
-    panel: NDArray[np.int64],
-    annotator: NDArray[np.int64],
-    label: NDArray[np.int64],
+    panel: Integers,
+    annotator: Integers,
+    label: Integers,
     chance: Floats,
 ) -> Floats:
     """Return the weight of each candidate, shape (candidate,), by EM, from labels held out.
@@ -155,7 +154,7 @@ def stacking_weights(
     return weight
 
 
-def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
+def folds(crowd: Crowd, rng: Rng) -> Integers:
     """Return the part in which each label is held out, shape (annotation,).
 
     Whole annotators are held out. Of few annotators labels are: without one of two good annotators no model knows whom
@@ -168,7 +167,7 @@ def folds(crowd: Crowd, rng: Rng) -> NDArray[np.int64]:
     return (rng.permutation(held.size) % FOLDS)[which]
 
 
-def positions(weight: Sequence[float], draws: int) -> list[NDArray[np.int64]]:
+def positions(weight: Sequence[float], draws: int) -> list[Integers]:
     """Share draws out by weight: positions of each candidate's, whose number differs from weight x draws by under one.
 
     Examples

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.errors import InputError, positive
 
 
@@ -49,7 +49,7 @@ class DawidSkenePrior:
         if self.accuracy >= 1:
             raise InputError(f"accuracy={self.accuracy!r} must lie between 0 and 1")
 
-    def confusion(self, n_labels: int) -> NDArray[np.float64]:
+    def confusion(self, n_labels: int) -> Floats:
         """Return the prior counts of a confusion matrix, shape (label, observed label)."""
         wrong = self.strength * (1 - self.accuracy) / max(n_labels - 1, 1)
         counts = np.full((n_labels, n_labels), wrong)

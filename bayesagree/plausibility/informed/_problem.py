@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Places, Rng
 from bayesagree.annotations.gold import Gold
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.posterior import Drawer, Groups, Request
@@ -48,7 +48,7 @@ class LabelFrame(Frame):
 
     @cached_property
     @abstractmethod
-    def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
+    def weighed(self) -> tuple[Floats, Integers]:
         """The weight of each annotator, and the votes (item, label) that are about their items."""
 
     @abstractmethod
@@ -61,7 +61,7 @@ class LabelFrame(Frame):
         return self.weighed[0]
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """Votes that are about their items, shape (item, label)."""
         return self.weighed[1]
 
@@ -108,18 +108,18 @@ class VoteFrame(LabelFrame):
         """What predictions say of all items, shape (item, column)."""
 
     @abstractmethod
-    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
+    def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
 
     @cached_property
-    def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
+    def weighed(self) -> tuple[Floats, Integers]:
         """The weight of each annotator, and the votes (item, label) that are about their items."""
         with one_blas_thread():
             weight, counts = weights(self)
         warn_of_careless(self.annotations, weight)
         return weight, counts
 
-    def learnt(self, counts: NDArray[np.int64]) -> tuple[NDArray[np.intp], Floats]:
+    def learnt(self, counts: Integers) -> tuple[Places, Floats]:
         """Return items to learn from, of those that have the same votes and predictions one, and how many they are."""
         voted = np.flatnonzero(counts.any(axis=1))
         most = max(LEARNT_ITEMS, LEARNT_CELLS // counts.shape[1])
@@ -133,7 +133,7 @@ class VoteFrame(LabelFrame):
         at, number = self.learnt(self.counts)
         return self.of_votes(at, self.counts[at]), number
 
-    def climbed(self, counts: NDArray[np.int64]) -> Fit:
+    def climbed(self, counts: Integers) -> Fit:
         """Climb near the mode of the parameters given votes (item, label)."""
         at, number = self.learnt(counts)
         return climb(self.of_votes(at, counts[at]), self.layout.prior, number, ENOUGH_TO_BEGIN)
@@ -163,16 +163,16 @@ class InformedProblem(VoteFrame):
         """Covariates of all items, shape (item, label * column)."""
         return self.columns.swapaxes(0, 1).reshape(self.annotations.items.size, -1)
 
-    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
+    def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
         rows = Items.of(np.ascontiguousarray(self.columns[:, item]), counts)
         return by_cells(lambda theta: kinds(theta, rows).log_likelihoods(theta[:, -1])[0], counts.size)
 
-    def climbed(self, counts: NDArray[np.int64]) -> Fit:
+    def climbed(self, counts: Integers) -> Fit:
         """Climb near the mode of the parameters, the odds of the second kind of items held at their mean."""
         return next(self.begin(counts, self.layout.mean[-1:]))
 
-    def begin(self, counts: NDArray[np.int64], every: Floats) -> Iterator[Fit]:
+    def begin(self, counts: Integers, every: Floats) -> Iterator[Fit]:
         """Climb near the modes of the parameters where the odds of the second kind of items are held."""
         (at, number), (mean, sd) = self.learnt(counts), self.layout.prior
         values, prior = self.of_votes(at, counts[at]), Prior(mean[:-1], sd[:-1])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.streams import one_blas_thread
@@ -26,7 +26,7 @@ FEWEST, ASKED, PRIOR, ROUNDS, STEPS = 15, 4.0, (0.0, 3.0), 5, 50
 NAMED = 0.3
 
 
-def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
+def weights(problem: Any) -> tuple[Floats, Integers]:
     """Return the weight of each annotator, and the votes (item, label) that are about their items.
 
     The problem, a `VoteFrame`, learns parameters from votes, and gives these their probability.
@@ -61,7 +61,7 @@ def weights(problem: Any) -> tuple[Floats, NDArray[np.int64]]:
     return weight, counts
 
 
-def _answers(problem: Any, others: NDArray[np.int64], item: NDArray[Any], counts: NDArray[np.int64]) -> Floats:
+def _answers(problem: Any, others: Integers, item: NDArray[Any], counts: Integers) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
     mode = problem.climbed(counts).mode

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Places, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
@@ -48,12 +48,12 @@ MOST_ROUNDS = 300
 class Alike(NamedTuple):
     """Items of the same sorted counts: `row` of each item, distinct `number` of votes, labels with it (row, number)."""
 
-    row: NDArray[np.intp]
-    number: NDArray[np.int64]
-    labels: NDArray[np.int64]
+    row: Places
+    number: Integers
+    labels: Integers
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Self:
+    def of(cls, counts: Integers) -> Self:
         """Compare the counts of items (item, label)."""
         rows, row = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
         number = np.unique(counts)
@@ -65,7 +65,7 @@ class Alike(NamedTuple):
         return (each - rising_alike(concentration, self.labels @ self.number))[self.row]
 
 
-def best_table(counts: NDArray[np.int64], alike: Alike) -> tuple[Floats, NDArray[np.intp]]:
+def best_table(counts: Integers, alike: Alike) -> tuple[Floats, Places]:
     """Return log probabilities that a label is best under Dirichlet(A / K + counts), and where those of labels stand.
 
     Of shapes (entry, log A) and (item, label): an entry is a number of votes within distinct sorted counts. They
@@ -102,14 +102,14 @@ class Votes(NamedTuple):
     `number` of its votes; `nth` lists the items with that many entries, and these; `total` (item,).
     """
 
-    item: NDArray[np.intp]
-    place: NDArray[np.intp]
-    number: NDArray[np.int64]
-    nth: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    total: NDArray[np.int64]
+    item: Places
+    place: Places
+    number: Integers
+    nth: list[tuple[Places, Places]]
+    total: Integers
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Self:
+    def of(cls, counts: Integers) -> Self:
         """List the votes of counts (item, label)."""
         item, label = np.nonzero(counts)
         order = np.argsort(-counts[item, label], kind="stable")
@@ -142,13 +142,13 @@ class Items(NamedTuple):
     """
 
     columns: Floats
-    counts: NDArray[np.int64]
+    counts: Integers
     votes: Votes
     alike: Alike
-    best: tuple[Floats, NDArray[np.intp]]
+    best: tuple[Floats, Places]
 
     @classmethod
-    def of(cls, columns: Floats, counts: NDArray[np.int64]) -> Self:
+    def of(cls, columns: Floats, counts: Integers) -> Self:
         """Lay out covariates and votes."""
         alike = Alike.of(counts)
         return cls(columns, counts, Votes.of(counts), alike, best_table(counts, alike))
@@ -162,7 +162,7 @@ class Items(NamedTuple):
         return Items(columns, counts, Votes.of(counts), Alike.of(counts), best)
 
 
-def columns_of(covariates: Covariates, counts: NDArray[np.int64]) -> Floats:
+def columns_of(covariates: Covariates, counts: Integers) -> Floats:
     """Lay out covariates, and the log share of each label of votes (item, label): shape (label, item, column)."""
     total, n_labels = counts.sum(axis=0) + 1.0, counts.shape[1]
     columns = covariates.columns(hit=HIT_SCALE * np.log(max(n_labels, 2))).swapaxes(0, 1)
@@ -214,7 +214,7 @@ class Kinds(NamedTuple):
         return weight / weight.sum(axis=0)
 
 
-def rising(shape: Floats, number: NDArray[np.int64]) -> Floats:
+def rising(shape: Floats, number: Integers) -> Floats:
     """Return log (a)_n = log Gamma(a + n) - log Gamma(a), shape (entry, vector), of n (entry,)."""
     if (number[1:] > number[:-1]).any():
         order = np.argsort(-number, kind="stable")
@@ -228,7 +228,7 @@ def rising(shape: Floats, number: NDArray[np.int64]) -> Floats:
     return log
 
 
-def rising_alike(shape: Floats, number: NDArray[np.int64]) -> Floats:
+def rising_alike(shape: Floats, number: Integers) -> Floats:
     """Return log (a)_n of the same shapes (vector,) for every n."""
     (distinct, at), exact = np.unique(number, return_inverse=True), shape.astype(np.float64)
     return (gammaln(exact + distinct[:, None]) - gammaln(exact)).astype(shape.dtype)[at]
@@ -308,7 +308,7 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
     return out
 
 
-def _with_best(rng: Rng, shape: Floats, label: NDArray[np.intp], out: Floats) -> Floats:
+def _with_best(rng: Rng, shape: Floats, label: Places, out: Floats) -> Floats:
     """Draw shares (draw, label) whose largest is that of `label`, from draws `out` without that condition."""
     left = np.arange(len(out))
     for _ in range(MOST_ROUNDS):

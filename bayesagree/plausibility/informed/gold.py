@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.posterior import Drawer, Request
@@ -46,12 +46,12 @@ class GoldProblem(LabelFrame):
     fewest_sets = 100
 
     @cached_property
-    def weighed(self) -> tuple[Floats, NDArray[np.int64]]:
+    def weighed(self) -> tuple[Floats, Integers]:
         """No annotator has a weight: what all of them say counts as it is right."""
         return np.empty(0), self.annotations.counts()
 
     @cached_property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> Integers:
         """Gold of all items, -1 where there is none."""
         return gold_codes(self.gold, self.annotations.items, self.annotations.categories)
 
@@ -77,7 +77,7 @@ class GoldProblem(LabelFrame):
         return np.concatenate(parts, axis=2)
 
     @cached_property
-    def known_items(self) -> tuple[Floats, NDArray[np.int64]]:
+    def known_items(self) -> tuple[Floats, Integers]:
         """Columns and label of the items with gold."""
         at = np.flatnonzero(self.codes >= 0)
         return self.columns(at), self.codes[at]

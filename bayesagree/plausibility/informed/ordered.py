@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.slices import Likelihoods
 from bayesagree.plausibility.informed._problem import VoteFrame
@@ -57,7 +57,7 @@ class OrderedProblem(VoteFrame):
         """Positions of all items."""
         return self.x
 
-    def of_votes(self, item: NDArray[Any], counts: NDArray[np.int64]) -> Likelihoods:
+    def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
         x = self.x[item]
 
@@ -75,7 +75,7 @@ class OrderedProblem(VoteFrame):
         return np.exp(log_dirichlets(rng, shape[place, :, vector] + counts[:, None]))
 
 
-def place_weights(theta: Floats, x: Floats, counts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def place_weights(theta: Floats, x: Floats, counts: Integers) -> tuple[Floats, Floats]:
     """Return the log probability of each place and the votes in one order, and the shapes S m(u) of each place.
 
     Parameters (vector, parameter), positions (item, model), votes (item, label); shapes (item, place, vector) and

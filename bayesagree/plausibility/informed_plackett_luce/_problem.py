@@ -10,7 +10,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Floats, Integers, Places, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import pareto_k, warn_of_weights
@@ -64,7 +64,7 @@ class Said(NamedTuple):
         sure = np.searchsorted(np.quantile(gap, [1 / 3, 2 / 3]), gap) - 1.0
         return cls(label, 3 * (share - np.eye(DEPTH)[0]), sure if log.shape[2] else 0 * sure)
 
-    def kinds(self, n_labels: int) -> "tuple[Said, Integers, NDArray[np.intp]]":
+    def kinds(self, n_labels: int) -> "tuple[Said, Integers, Places]":
         """Return the kinds of items that have one prior but for names, the number of each, and that of every item."""
         every = np.column_stack([self.first, self.sure, self.label < n_labels])
         kinds, of_item, number = np.unique(every, axis=0, return_inverse=True, return_counts=True)
