@@ -57,7 +57,7 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
     draws = result[group].to_dataset()
     if "reliability" not in draws.dims:
         draws = draws.expand_dims(reliability=[settings_of(result).get("reliability", 1.0)])
-    found = _intervals(draws, ci_prob).transpose("metric", "reliability", "model")
+    found = intervals_of(draws, ci_prob).transpose("metric", "reliability", "model")
     if group == "posterior" and WITHOUT_UNSURE in result:
         other = score_intervals(result, group=WITHOUT_UNSURE, ci_prob=ci_prob).reindex_like(found)
         found["lower"], found["upper"] = (
@@ -67,7 +67,7 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
     return found
 
 
-def _intervals(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
+def intervals_of(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
     """Return mean and highest density interval of each variable, (metric, ...)."""
     flat = draws.to_dataarray("metric").stack(sample=("chain", "draw")).transpose("sample", ...)
     mean = flat.mean("sample")
@@ -92,7 +92,7 @@ def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     DataFrame
         Columns metric, reliability, the name of the slices, side (slice, rest, difference), model, mean, lower, upper.
     """
-    found = _intervals(result["slices"].to_dataset(), ci_prob).rename(score="mean")
+    found = intervals_of(result["slices"].to_dataset(), ci_prob).rename(score="mean")
     return found.to_dataframe([*map(str, found["mean"].dims)]).reset_index()
 
 

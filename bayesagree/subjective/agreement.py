@@ -86,7 +86,14 @@ def group_agreement(
     n_items = annotations.items.size
     kept = of_row >= 0
     group, item = of_row[kept], annotations.item_index[kept]
-    code, moments = _coded_moments(annotations, kept)
+    # x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
+    if annotations.kind == "labels":
+        code, x = annotations.label_index[kept].astype(np.int64), np.eye(annotations.categories.size)
+    else:
+        values, code = np.unique(annotations.unit()[kept], return_inverse=True)
+        x = values[:, None]
+    # Of each value 1, x and |x|^2, shape (value, moment).
+    moments = np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
     cells = group.astype(np.int64) * n_items + item
     by_cell = _sums(moments[code], cells, (size, n_items))
@@ -109,21 +116,6 @@ def group_agreement(
     table = pd.DataFrame(rows, columns=["group", "other_group", "pairs", "alpha", "lower", "upper"])
     table.attrs |= {"ci_kind": EQUAL_TAILS if unordered else SHORTEST, "ci_prob": ci_prob}
     return table
-
-
-def _coded_moments(annotations: Labels | Ratings, kept: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:
-    """Return the value of each annotation, and 1, x and |x|^2 of each value, shape (value, moment).
-
-    x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart. Sums over pairs follow
-    from these moments.
-    """
-    if annotations.kind == "labels":
-        code = annotations.label_index[kept].astype(np.int64)
-        x = np.eye(annotations.categories.size)
-    else:
-        values, code = np.unique(annotations.unit()[kept], return_inverse=True)
-        x = values[:, None]
-    return code, np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
 
 
 def _sums(values: Floats, at: NDArray[np.int64], shape: tuple[int, int]) -> Floats:

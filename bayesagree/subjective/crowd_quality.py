@@ -137,8 +137,9 @@ class Judgments:
             raise InputError("no item was judged by two annotators: there is no agreement to measure")
         if (judged < 2).any():
             alone = labels.items[judged < 2]
-            text = f"{alone.size} items have fewer than two annotators, so their quality does not exist"
-            warn(f"{text}: {shorten(alone)}")
+            warn(
+                f"{alone.size} items have fewer than two annotators, so their quality does not exist: {shorten(alone)}"
+            )
         kept = judged[labels.item_index] >= 2
         pairs, judgment = np.unique(pair[kept], return_inverse=True)
         marks = _matrix(judgment, labels.label_index[kept], (pairs.size, n_labels))

@@ -85,8 +85,10 @@ def disagreement_rate(
     differs = np.bincount(labels.annotator_index[counted], (mine < largest)[counted], labels.annotators.size)
     if (n == 0).any():
         nobody = labels.annotators[n == 0]
-        reason = "annotators have no item with a majority to differ from, their rate is NaN"
-        warn(f"{nobody.size} {reason}: {shorten(nobody)}")
+        warn(
+            f"{nobody.size} annotators have no item with a majority to differ from, their rate is NaN: "
+            f"{shorten(nobody)}"
+        )
     rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
     attrs = {"ties": ties, "own_vote": int(own_vote)}
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)

@@ -31,7 +31,7 @@ from bayesagree.errors import InputError, positive_int, probability
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import require_from, result_tree
 from bayesagree.inference.streams import Seed, map_blocks, seed_sequence
-from bayesagree.io.doors import as_annotations, as_predictions, is_data
+from bayesagree.io.doors import as_annotations
 from bayesagree.subjective._beta_binomial import group_draws
 from bayesagree.subjective.performance import ModelPredictions, annotator_scores, as_groups
 
@@ -109,7 +109,6 @@ def group_posterior(
     True
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    predictions = as_predictions(predictions, labels) if is_data(predictions) else predictions
     n_draws = positive_int(draws, "draws")
     n_chains = positive_int(chains, "chains")
     counts = group_counts(labels, predictions, as_groups(labels, annotators, by))

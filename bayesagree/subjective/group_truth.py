@@ -12,6 +12,7 @@ from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, probability, require
 from bayesagree.evaluation.scoring import evaluate
+from bayesagree.evaluation.tables import intervals_of
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
@@ -171,20 +172,12 @@ def group_score_table(result: xr.DataTree) -> pd.DataFrame:
         Columns metric, group, model, mean, lower, upper (HDI 0.95), ``difference`` from the mean of the other groups
         with ``difference_lower`` and ``difference_upper``, ``worst_served`` (probability).
     """
-    parts: list[pd.DataFrame] = []
-    for metric, draws in result["posterior"].to_dataset().items():
-        flat = draws.stack(sample=("chain", "draw")).transpose("sample", "group", "model")
-        apart = flat - (flat.sum("group") - flat) / (flat.sizes["group"] - 1)
-        table: Any = flat.mean("sample").rename("mean").to_dataframe().reset_index()[["group", "model", "mean"]]
-        ends = [column_hdi(one.values.reshape(flat.sizes["sample"], -1)) for one in (flat, apart)]
-        table["lower"], table["upper"] = ends[0]
-        table["difference"] = apart.mean("sample").values.ravel()
-        table["difference_lower"], table["difference_upper"] = ends[1]
-        worst = result["worst_served"].to_dataset()[metric].transpose("group", "model")
-        table["worst_served"] = worst.values.ravel()
-        parts.append(table.assign(metric=metric))
-    found = pd.concat(parts, ignore_index=True)
-    return found.reindex(columns=["metric", *found.columns.drop("metric")])
+    draws = result["posterior"].to_dataset()
+    apart = draws - (draws.sum("group") - draws) / (draws.sizes["group"] - 1)
+    differences = {"score": "difference", "lower": "difference_lower", "upper": "difference_upper"}
+    found = intervals_of(draws, 0.95).rename(score="mean").merge(intervals_of(apart, 0.95).rename(differences))
+    found = found.assign(worst_served=result["worst_served"].to_dataset().to_dataarray("metric"))
+    return found.to_dataframe(["metric", "group", "model"]).reset_index()
 
 
 def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:

@@ -85,7 +85,6 @@ def group_performance(
     Balayn and Bozzon, section "Illustration of the specifications", point 1, and table 2.
     """
     annotations = as_annotations(annotations, (Labels, Ratings))
-    predictions = as_predictions(predictions, annotations) if is_data(predictions) else predictions
     groups = as_groups(annotations, annotators, by)
     models, score, n = annotator_scores(annotations, predictions)
     values = np.divide(score, n, out=np.full(n.shape, np.nan), where=n > 0)
@@ -99,9 +98,10 @@ def group_performance(
     composition = groups.composition(annotations)
     empty = groups.names[(scored == 0).any(axis=0)]
     if empty.size:
-        share = f"{empty.size} of {groups.names.size} groups have no annotator with a value"
-        result = "so their performance is NaN and mean and dispersion leave them out"
-        warn(f"{share}, {result}: {shorten(empty)}")
+        warn(
+            f"{empty.size} of {groups.names.size} groups have no annotator with a value, so their performance is NaN "
+            f"and mean and dispersion leave them out: {shorten(empty)}"
+        )
     both = ("model", "group")
     found = {"performance": (both, means), "n_scored": (both, scored), "annotator_performance": per_annotator}
     counts = {f"n_{name}": ("group", composition[name].to_numpy()) for name in ("annotators", "annotations")}
@@ -209,8 +209,10 @@ def annotator_scores(
     Of a label it is 1 where the model gives it, else 0; of a rating the distance from it.
     """
     require_one_each(annotations, "the performance per annotator")
+    hit = annotations.kind == "labels"
+    predictions = as_predictions(predictions, annotations) if is_data(predictions) else predictions
     if isinstance(predictions, Predictions):
-        if annotations.kind != "labels":
+        if not hit:
             raise InputError("ratings need predicted ratings: pass {model: series of numbers, indexed by item}")
         aligned = predictions.aligned(annotations.items, annotations.categories)
         models = aligned.models
@@ -224,15 +226,13 @@ def annotator_scores(
         present = np.stack([v.notna().to_numpy() for v in by_row])
         known = pd.Index(getattr(annotations, "categories", ()))
         predicted = np.stack([
-            known.get_indexer(pd.Index(v)) if annotations.kind == "labels" else v.astype(float) for v in by_row
+            known.get_indexer(pd.Index(v)) if hit else v.astype(float) for v in by_row
         ])  # fmt: skip
-        if (present & (predicted < 0)).any() and annotations.kind == "labels":
-            m, row = np.argwhere(present & (predicted < 0))[0]
+        for m, row in np.argwhere(present & (predicted < 0) & hit)[:1]:
             raise InputError(
                 f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the "
                 f"annotations ({shorten(known)})"
             )
-    hit = annotations.kind == "labels"
     score = predicted == annotations.label_index if hit else np.abs(predicted - annotations.rating)
     who, size = annotations.annotator_index, annotations.annotators.size
     sums = [np.bincount(who, np.where(p, one, 0.0), size) for p, one in zip(present, score)]

@@ -153,8 +153,9 @@ class EvaluationSpecification:
             if len(empty) and len(self.protected) > 1:
                 gaps.append(f"{len(empty)} of {len(sizes)} combinations are empty: {shorten(empty)}")
             if len(small):
-                few = f"groups have fewer than {self.smallest_group} annotators"
-                gaps.append(f"{len(small)} {few}: {shorten(small)}")
+                gaps.append(
+                    f"{len(small)} groups have fewer than {self.smallest_group} annotators: {shorten(small)}"
+                )
         return SpecificationReport(self, distributions, composition, tuple(gaps))
 
 
