@@ -34,13 +34,13 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
                 "Predictions.from_long tells answers of one model to one item apart"
             )
         if (record.needs == "numbers") != (predictions.numbers is not None) and not record.by_user:
-            has = "labels" if predictions.numbers is None else "numbers"
-            wants = (
-                "numbers (Predictions.from_numbers)"
-                if has == "labels"
-                else 'labels; numbers have "mae" and its kin'
+            if predictions.numbers is None:
+                raise InputError(
+                    f"{name} needs numbers (Predictions.from_numbers), but these predictions are labels"
+                )
+            raise InputError(
+                f'{name} needs labels; numbers have "mae" and its kin, but these predictions are numbers'
             )
-            raise InputError(f"{name} needs {wants}, but these predictions are {has}")
         if record.needs == "numbers":
             tail = (1 - (metric.number or 0) / 100) / 2
             levels = np.asarray(predictions.levels)

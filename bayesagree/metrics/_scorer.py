@@ -191,7 +191,7 @@ class Scorer:
         once = {(at.start, at.stop): metric for metric, at in zip(self.metrics, self.parts)}
         for (start, stop), metric in once.items():
             if not isinstance(kind := metric.record.kind, Whole):
-                out[:, start:stop] = kind.add(drawn, given, weightings, stop - start, metric.number)
+                out[:, start:stop] = kind.add(drawn, given, weightings, stop - start, *metric.numbered)
         return out
 
     def finish(self, sums: Floats, total: Floats | float, *of_all: Any) -> Floats:

@@ -79,13 +79,13 @@ class ScoreOrder:
         as the number of labels given. Who used one label only has no area under the curve and no part in the mean; NaN
         where that is everybody.
         """
-        n = np.bincount(annotator)
-        pairs = annotator_pairs(annotator, positive)
+        n_positive = np.bincount(annotator[positive])
+        n = np.bincount(annotator)[: n_positive.size]  # those after them have no pair
+        pairs = n_positive * (n - n_positive)
         ranks = pd.DataFrame(self.scores[:, item].T).groupby(annotator).rank().to_numpy()
         # The ranks of an annotator's positive labels count the labels below each, other positive ones among them.
         share = np.where(pairs > 0, n, 0) / np.maximum(pairs, 1)
-        n_positive = np.bincount(annotator[positive])
-        among = share[: n_positive.size] @ (n_positive * (n_positive + 1) / 2)
+        among = share @ (n_positive * (n_positive + 1) / 2)
         return ratio(share[annotator[positive]] @ ranks[positive] - among, n[pairs > 0].sum())
 
 
@@ -99,13 +99,6 @@ def n_differing(values: NDArray[Any]) -> int:
     """Return the number of pairs of different values."""
     count = np.unique(values, return_counts=True)[1]
     return int(values.size**2 - (count**2).sum()) // 2
-
-
-def annotator_pairs(annotator: NDArray[Any], positive: NDArray[np.bool_], n: int = 0) -> NDArray[np.int64]:
-    """Return the number of (positive, negative) pairs of labels of each annotator, shape (annotator,)."""
-    given = np.bincount(annotator, minlength=n)
-    n_positive = np.bincount(annotator[positive], minlength=given.size)
-    return n_positive * (given - n_positive)
 
 
 def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:

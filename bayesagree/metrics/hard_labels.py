@@ -75,11 +75,6 @@ def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
     return ratio(part, whole, NOTHING * total)
 
 
-def balanced_accuracy(counts: Counts, *named: Any) -> Floats:
-    """Mean recall of the labels that occur."""
-    return joined("recall", "_macro", counts)
-
-
 def matthews_corrcoef(counts: Counts, *named: Any) -> Floats:
     """Correlation of truth and prediction (Gorodkin 2004); 0 where one of them is constant, as in scikit-learn."""
     missing = counts.total - counts.given.sum(axis=0)
@@ -238,5 +233,4 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
 def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArray[Any]) -> None:
     """Warn of scores that do not exist, with the models and the reason."""
     if np.isnan(scores).any():
-        reason = f"does not exist: {REASONS[metric]}"
-        warn(f"{metric} of {shorten(models[np.isnan(scores)])} {reason}")
+        warn(f"{metric} of {shorten(models[np.isnan(scores)])} does not exist: {REASONS[metric]}")

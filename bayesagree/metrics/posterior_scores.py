@@ -176,12 +176,9 @@ def score_array(
     warn_undefined(values, metric, models)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
     coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
-    dims = ["chain", "draw"]
-    if slices is not None:
-        coords |= {slices.name: slices.names, "side": list(SIDES)}
-        dims += [slices.name, "side"]
+    coords |= {} if slices is None else {slices.name: slices.names, "side": list(SIDES)}
     coords |= {"model": models}
-    return xr.DataArray(shaped, dims=[*dims, "model"], coords=coords, name=metric.name, attrs=metric.attrs)
+    return xr.DataArray(shaped, coords, [*coords], metric.name, metric.attrs)
 
 
 def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None:

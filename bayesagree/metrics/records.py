@@ -34,9 +34,9 @@ class Mean:
         """Return what is summed, equal for metrics of the same sums, and how many components it has."""
         return (self.value, number), 1
 
-    def add(self, drawn: Drawn, given: Given, weightings: Weightings, size: int, number: Any) -> Floats:
+    def add(self, drawn: Drawn, given: Given, weightings: Weightings, size: int, *number: Any) -> Floats:
         """Sum a block, plainly (None) and with weights (item, sample): shape (weighting, component, sample)."""
-        value = self.value(drawn, given) if number is None else self.value(drawn, given, number)
+        value = self.value(drawn, given, *number)
         return np.stack([values.weighted_sum(value, rows)[None] for rows in weightings])
 
     def score(self, sums: Floats, total: Floats, number: Any, label: int | None) -> Floats:
@@ -61,7 +61,7 @@ class Sums:
         size = self.size(n_labels, number)
         return (self.sums, size), size
 
-    def add(self, drawn: Drawn, given: Given, weightings: Weightings, size: int, number: Any) -> Floats:
+    def add(self, drawn: Drawn, given: Given, weightings: Weightings, size: int, *number: Any) -> Floats:
         """Sum a block, as `Mean`."""
         return np.stack([self.sums(drawn, given, rows, size) for rows in weightings])
 
@@ -318,7 +318,7 @@ RECORDS = [
     MetricRecord("majority_accuracy", "accuracy of the majority", "share of items whose true label most runs gave",
         Mean(values.majority_right), runs=True),
     MetricRecord("balanced_accuracy", "balanced accuracy", "mean recall of the labels that occur",
-        _counts(hard_labels.balanced_accuracy)),
+        _counts(partial(hard_labels.joined, "recall", "_macro"))),
     *_averaged("precision", "precision", "share of the items that are given {of} that have it"),
     *_averaged("recall", "recall", "share of the items with {of} that are given it (sensitivity)"),
     *_averaged("specificity", "specificity", "share of the items without {of} not given it"),

@@ -1,6 +1,7 @@
 """Scores under uncertain truth for scikit-learn: `cross_val_score`, `GridSearchCV` and their like."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,22 +20,20 @@ from bayesagree.metrics.registry import AnyMetric
 from bayesagree.plausibility.dirichlet.posterior import dirichlet
 
 
+@dataclass(eq=False, repr=False)
 class Scorer:
     """Callable ``scorer(estimator, X, y, votes=None) -> float`` with scikit-learn's metadata routing."""
 
-    def __init__(
-        self,
-        metric: AnyMetric,
-        truth: Truth | None,
-        labels: Sequence[Any] | None,
-        truth_is: TruthIs,
-        random_seed: np.random.SeedSequence,
-    ) -> None:
+    _metric: AnyMetric
+    _truth: Any
+    _labels: Sequence[Any] | None
+    _truth_is: TruthIs
+    _seed: np.random.SeedSequence
+
+    def __post_init__(self) -> None:
         from sklearn.utils.metadata_routing import MetadataRequest  # scikit-learn takes a second to load
 
-        self._metric, self._truth, self._labels = metric, truth, labels
-        self._truth_is: TruthIs = truth_is
-        self._seed, self._request = random_seed, MetadataRequest(owner=self)
+        self._request = MetadataRequest(owner=self)
 
     def set_score_request(self, *, votes: bool | str | None) -> Self:
         """Request the votes, or metadata of another name, from functions such as `cross_validate`."""
@@ -53,7 +52,7 @@ class Scorer:
                 "labels=[...]).set_score_request(votes=True) and params={'votes': counts} with "
                 "sklearn.set_config(enable_metadata_routing=True)"
             )
-        truth: Any = self._truth
+        truth = self._truth
         if votes is not None:
             counted = Labels.from_counts(votes, labels=self._labels)
             truth = dirichlet(counted, random_seed=self._seed)

@@ -124,13 +124,17 @@ def runs_right(drawn: Drawn, given: Given) -> NDArray[Any]:
 def pass_at(drawn: Drawn, given: Given, k: int) -> Floats:
     """Probability that of k runs, drawn without replacement, one is right: 1 - C(n - c, k) / C(n, k)."""
     n = len(given.runs)
-    return (1 - sp.special.comb(n - np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
+    return 1 - share_of_sets(n, k)[n - runs_right(drawn, given)]
 
 
 def pass_hat(drawn: Drawn, given: Given, k: int) -> Floats:
     """Probability that k runs, drawn without replacement, are all right: C(c, k) / C(n, k)."""
-    n = len(given.runs)
-    return (sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k))[runs_right(drawn, given)]
+    return share_of_sets(len(given.runs), k)[runs_right(drawn, given)]
+
+
+def share_of_sets(n: int, k: int) -> Floats:
+    """Share of the sets of k of n runs that lie in the first c, for c = 0, 1, ..., n."""
+    return sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k)
 
 
 def runs_given(given: Given) -> NDArray[Any]:
