@@ -115,8 +115,7 @@ class Crowd:
     @cached_property
     def votes(self) -> Integers:
         """Votes of each item for each label, shape (item, category)."""
-        code = self.item * self.n_labels + self.label
-        return np.bincount(code, minlength=self.n_items * self.n_labels).reshape(self.n_items, self.n_labels)
+        return table((self.n_items, self.n_labels), self.item, self.label)
 
     @cached_property
     def gold(self) -> NDArray[np.bool_]:
@@ -129,6 +128,12 @@ class Crowd:
         count = np.where(self.known[:, None] < 0, self.votes, self.gold)
         count = np.where(count.any(axis=1, keepdims=True), count, 1)
         return count / count.sum(axis=1, keepdims=True)
+
+
+def table(shape: tuple[int, ...], *place: Any) -> Integers:
+    """Count how often each place of a table is named."""
+    number = np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape)))
+    return number.reshape(shape)
 
 
 class Sampler(ABC):
@@ -178,15 +183,12 @@ class Sampler(ABC):
 
 def check(labels: Labels, variant: str) -> None:
     """Refuse labels that a variant does not take."""
-    only = f"there is only the label {shorten(labels.categories)}; name all possible labels with labels=[...]"
-    for bad, why in (
-        (
-            not labels.annotators_known,
-            "dawid_skene needs to know who gave which label; counts go to dirichlet()",
-        ),
-        (labels.n_annotations == 0, "there is no label: every annotation is missing"),
-        (labels.categories.size < 2, only),
-        (variant == "ordered" and not labels.has_order, "variant='ordered' needs Labels(..., ordered=True)"),
-    ):
-        if bad:
-            raise InputError(why)
+    if not labels.annotators_known:
+        raise InputError("dawid_skene needs to know who gave which label; counts go to dirichlet()")
+    if labels.n_annotations == 0:
+        raise InputError("there is no label: every annotation is missing")
+    if labels.categories.size < 2:
+        only = shorten(labels.categories)
+        raise InputError(f"there is only the label {only}; name all possible labels with labels=[...]")
+    if variant == "ordered" and not labels.has_order:
+        raise InputError("variant='ordered' needs Labels(..., ordered=True)")

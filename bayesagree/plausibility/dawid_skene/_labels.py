@@ -1,7 +1,6 @@
 """Likelihoods of labels by name: each annotation answers for a latent label, the item's own or one of its own."""
 
 from copy import copy
-from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility._side_by_side import mean
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant
+from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant, table
 from bayesagree.plausibility.dawid_skene._latent import draw_concentration, draw_latent
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -67,12 +66,10 @@ class LabelSampler(Sampler):
         """Count annotations by latent label: those of each item, `n`, and the answers of each annotator."""
         crowd, (chain, seen) = self.crowd, np.nonzero(self.choice >= 0)
         latent, answer = self.choice[chain, seen], crowd.label[seen]
-        self.n = (
-            _table((len(self.choice), crowd.n_items, crowd.n_labels), chain, crowd.item[seen], latent)
-            + crowd.gold
-        )
+        shape = len(self.choice), crowd.n_items, crowd.n_labels
+        self.n = table(shape, chain, crowd.item[seen], latent) + 1.0 * crowd.gold
         place = chain, crowd.annotator[seen], self.rows.row[latent], self.rows.column[latent, answer]
-        self.counts = _table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
+        self.counts = 1.0 * table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
         self.sums = self.counts.sum(axis=3)
 
     @property
@@ -136,9 +133,7 @@ class LabelSampler(Sampler):
 
     def log_density(self) -> Floats:
         """Return the log density of what annotators say, and of their mean if it is learnt, (chain,)."""
-        shape = self.shape[:, None]
-        total = self.kappa[:, None]
-        gammaln = sp.special.gammaln
+        shape, total, gammaln = self.shape[:, None], self.kappa[:, None], sp.special.gammaln
         value = gammaln(shape + self.counts) - gammaln(shape) + self.counts * np.log(self.rows.share)
         whole = gammaln(total) - gammaln(total + self.sums)
         of_mean = ((self.rows.base - 1) * np.log(self.phi)).sum(axis=(1, 2))
@@ -211,9 +206,3 @@ def draw_shared(rng: Rng, counts: Floats, x: Floats, share: Floats, centre: floa
     of_counts = rng.random((len(x), 2 * int(sizes.sum(axis=(1, 2)).max())))
     draw_concentration(counts, x, share, prior, above, drop, of_slices, of_counts, new)
     return new[..., :-1]
-
-
-def _table(shape: tuple[int, ...], *place: Any) -> Floats:
-    """Count how often each place of a table is named."""
-    number = np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape)))
-    return number.reshape(shape).astype(float)

@@ -95,9 +95,8 @@ class OrderedSampler(Sampler):
     def responses(self, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         """Return centre and 1 / sd of the responses behind some annotations."""
         who = self.annotator[rows]
-        return self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item[rows]], self.precision[
-            :, who
-        ] ** 0.5
+        centre = self.alpha[:, who] + self.beta[:, who] * self.u[:, self.item[rows]]
+        return centre, self.precision[:, who] ** 0.5
 
     def sweep(self, rng: Rng) -> None:
         """Draw responses, latent truths, annotators and their population; in turn move thresholds, or all at once."""
@@ -139,8 +138,7 @@ class OrderedSampler(Sampler):
         of_gold = u[:, self.gold]
         total = 1.0 + n / self.spread[1] + (of_gold**2).sum(axis=1)
         first = MU + beta.sum(axis=1) / self.spread[1] + (of_gold * response[:, self.gold]).sum(axis=1)
-        centre = first / total
-        sd = total**-0.5
+        centre, sd = first / total, total**-0.5
         self.beta[:, -1] = centre + sd * truncated_normal(rng, -centre / sd, np.full_like(sd, np.inf))
 
     def move_thresholds(self, rng: Rng) -> None:
@@ -200,15 +198,15 @@ class OrderedSampler(Sampler):
 
     def plausibility(self, rng: Rng) -> Floats:
         """Return the shares of typical annotators who give each label."""
-        self.expected = chances(self.tau, self.mu * self.u, np.ones(1))
+        self.expected = chances(self.tau, self.mu * self.u)
         self.prevalence = self.expected.mean(axis=1)
         return self.expected
 
     def confusion(self, rng: Rng) -> Floats:
         """Return Pr(label | label of a typical annotator) on a random item."""
-        typical = chances(self.tau, self.mu * NODES, np.ones(1)) * WEIGHTS[:, None]
+        typical = chances(self.tau, self.mu * NODES) * WEIGHTS[:, None]
         alpha, beta, precision = (of[:, self.people, None] for of in (self.alpha, self.beta, self.precision))
-        said = chances(self.tau[:, None], alpha + beta * NODES, np.sqrt(precision))
+        said = chances(self.tau[:, None], alpha + beta * NODES, np.sqrt(precision)[..., None])
         found = np.einsum("cnk,cjnl->cjkl", typical, said) / typical.sum(axis=1)[:, None, :, None]
         always = np.flatnonzero(self.constant >= 0)
         found[:, always] = np.eye(self.crowd.n_labels)[self.constant[always], None]
@@ -240,11 +238,9 @@ def with_ends(tau: Floats) -> Floats:
     return np.concatenate([-end, tau, end], axis=-1)
 
 
-def chances(tau: Floats, at: Floats, stretch: Floats) -> Floats:
+def chances(tau: Floats, at: Floats, stretch: Any = 1.0) -> Floats:
     """Return the probability of each label, (..., place, label), of responses around `at` with sds 1 / `stretch`."""
-    return np.diff(
-        sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch[..., None]), axis=-1
-    )
+    return np.diff(sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch), axis=-1)
 
 
 def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:

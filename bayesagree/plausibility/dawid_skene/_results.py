@@ -37,8 +37,6 @@ DIMS: dict[str, tuple[str, ...]] = {
 MONITORED = 50
 # Variables without convergence diagnostics: those of the items' probabilities tell of them.
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "latent_truth")
-# Variables of which tables print every number.
-PRINTED = ("accuracy", "prevalence")
 # Settings that say what ``variant="auto"`` averages.
 CHOSEN = ("variant", "weights")
 Draws = Mapping[str, NDArray[Any]]
@@ -157,7 +155,8 @@ def chains_tree(
     every draw would leave out that the models differ, and a best label would be that of the heaviest one. Chains are
     compared within each part, because chains of two models differ however well each is drawn.
     """
-    every, number = list(parts.values()), [part.at.size for part in parts.values()]
+    every = [*parts.values()]
+    number = [part.at.size for part in every]
     kept = {name: values for name, values in kept.items() if all(name in part.names for part in every)}
     names = [name for name in kept if name not in UNWATCHED]
     share = np.array(number) / sum(number)
@@ -168,9 +167,8 @@ def chains_tree(
     order = np.argsort(np.concatenate([part.at for part in every]))
     axes = coordinates(labels) | {"monitored": labels.items[monitored_items(labels.items.size)]}
     parameters = []
-    for name in names:
-        along = axes[DIMS[name][0]][:MONITORED] if DIMS[name] else ()
-        parameters += [f"{name}[{as_python(v)}]" for v in along] if DIMS[name] else [name]
+    for name in names:  # of one dimension or none
+        parameters += [f"{name}[{as_python(v)}]" for dim in DIMS[name] for v in axes[dim][:MONITORED]] or [name]
     tree = _tree(
         labels,
         {name: values for name, values in kept.items() if name != "label_probability"},
@@ -185,7 +183,8 @@ def chains_tree(
     if (why := disagreement(tree)) is not None:
         warn(why)
     else:
-        warn_of_numbers({name: kept[name] for name in PRINTED if name in kept}, "pass more draws and tune")
+        # Tables print every number of these.
+        warn_of_numbers({name: kept[name] for name in ("accuracy", "prevalence")}, "pass more draws and tune")
     return tree
 
 
@@ -197,8 +196,8 @@ def estimate_tree(fit: EMResult, labels: Labels, settings: Mapping[str, Any]) ->
     drawn["accuracy"] = np.nansum(np.diagonal(drawn["confusion"], axis1=1, axis2=2) * fit.prevalence, axis=1)
     drawn = {name: one[None, None] for name, one in drawn.items()}
     climb = {"log_likelihood": (("iteration",), fit.log_likelihood)}
-    how = {"engine": "em", "random_seed": None}
-    return _tree(labels, drawn, fit.label_probability, climb, {}, {}, settings=settings, **how)
+    how = {"engine": "em", "random_seed": None, "settings": settings}
+    return _tree(labels, drawn, fit.label_probability, climb, {}, {}, **how)
 
 
 def _tree(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from bayesagree._types import Floats, Integers, Rng
-from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Sampler
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Sampler, table
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -36,8 +36,8 @@ READ_PLAUSIBILITIES = (*(name for name, of in VARIANTS.items() if of.mixed), "vo
 ACCURATE = DawidSkenePrior(accuracy=0.85, strength=40.0)
 # Parts of the annotators, each held out once: items keep four fifths of their labels.
 FOLDS = 5
-# Chains of each part, sweeps before the first draw, draws, and sweeps per draw: a score is a mean over many labels.
-HELD_OUT_CHAINS, TUNE, DRAWS, THIN = 2, 100, 50, 1
+# Chains of each part, sweeps before the first draw and draws: a score is a mean over many labels.
+HELD_OUT_CHAINS, TUNE, DRAWS = 2, 100, 50
 # From so many on whole annotators are held out: the others then still show who is good.
 MANY_ANNOTATORS = 20
 # Candidates of less weight are left out: they move no probability by more, and would cost a whole warm-up.
@@ -68,13 +68,12 @@ def weights(
     crowd: Crowd, averaged: Mapping[str, tuple[str, DawidSkenePrior]], rng: Rng, tune: int | None
 ) -> dict[str, float]:
     """Weigh the candidates by their predictions of annotators held out, the chains of all parts side by side."""
-    fold, n, parts = folds(crowd, rng), crowd.n_labels, np.arange(FOLDS)[:, None]
-    held = fold == parts
+    fold, n = folds(crowd, rng), crowd.n_labels
+    held = fold == np.arange(FOLDS)[:, None]
     at = np.flatnonzero(crowd.known[crowd.item] < 0)
-    code = parts * crowd.n_items + crowd.item
     # Votes of each item that a part keeps, (part, item, category).
-    kept = np.bincount((code * n + crowd.label)[~held], minlength=FOLDS * crowd.n_items * n)
-    kept = kept.reshape(FOLDS, -1, n)
+    part, seen = np.nonzero(~held)
+    kept = table((FOLDS, crowd.n_items, n), part, crowd.item[seen], crowd.label[seen])
     at = at[kept[fold[at], crowd.item[at]].any(axis=1)]
     if not at.size:  # no item has a second label
         return dict.fromkeys(averaged, 1 / len(averaged))
@@ -87,12 +86,13 @@ def weights(
             sampler.draw(rng, TUNE if tune is None else min(tune, TUNE))
             total = np.zeros(1)
             for _ in range(DRAWS):
-                sampler.draw(rng, THIN)
+                sampler.draw(rng, 1)
                 total = total + sampler.expected
             expected = total.reshape(FOLDS, HELD_OUT_CHAINS, -1, n).sum(axis=1)
         found = expected[fold[at], crowd.item[at]]
         chance.append(found[np.arange(at.size), crowd.label[at]] / found.sum(axis=1))
-    given: Any = code[fold[at], at], crowd.annotator[at], crowd.label[at], np.column_stack(chance)
+    panel = fold[at] * crowd.n_items + crowd.item[at]
+    given: Any = panel, crowd.annotator[at], crowd.label[at], np.column_stack(chance)
     # Parts of other annotators differ as another crowd would, and no prolific one decides alone.
     apart = np.unique(given[1]).size >= MANY_ANNOTATORS
     rows = [np.flatnonzero(fold[at] == part) for part in range(FOLDS)] if apart else [np.arange(at.size)]

@@ -15,7 +15,7 @@ from bayesagree.inference.open_model import annotation_data, named_part, part
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Rows, check
 from bayesagree.plausibility.dawid_skene._labels import CONDITIONAL_SHARE
 from bayesagree.plausibility.dawid_skene._ordered import MU, SPREAD, STRETCH, THRESHOLD_SD
-from bayesagree.plausibility.dawid_skene._results import coordinates
+from bayesagree.plausibility.dawid_skene._results import DIMS, coordinates
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 if TYPE_CHECKING:
@@ -76,11 +76,8 @@ def dawid_skene_model(
     check(labels, variant)
     if variant == "ordered":
         return _ordered_model(labels, gold)
-    how, ending = (
-        prior or DawidSkenePrior(),
-        _mixed_membership if variant.startswith("mixed") else _truth_summed_out,
-    )
-    return labels_model(labels, variant, how, ending, gold, prevalence, confusion)
+    ending = _mixed_membership if variant.startswith("mixed") else _truth_summed_out
+    return labels_model(labels, variant, prior or DawidSkenePrior(), ending, gold, prevalence, confusion)
 
 
 class Given(NamedTuple):
@@ -116,21 +113,18 @@ def labels_model(
     """Build a model of prevalence, confusion and, by its `ending`, of the items: of data, prevalence and rows."""
     import pymc as pm
 
-    dims, shape = (
-        ("annotator", "category", "observed_category"),
-        np.full(labels.categories.size, prior.prevalence),
-    )
+    shape = np.full(labels.categories.size, prior.prevalence)
     with pm.Model() as model:
         given = given_to(labels, gold)
         own = prevalence() if prevalence else pm.Dirichlet("prevalence", shape, dims="category")
         share = named_part("prevalence", own, ("item", "category")[-own.ndim :])
-        rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior, dims), dims=dims)
+        rows = part("confusion", confusion, lambda: _confusion(labels, variant, prior), dims=DIMS["confusion"])
         ending(labels, prior, given, share, rows)
     return model
 
 
-def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior, dims: tuple[str, str, str]) -> Any:
-    """Add the annotators' part of a variant: confusion matrices, of these dims."""
+def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior) -> Any:
+    """Add the annotators' part of a variant: confusion matrices."""
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -138,20 +132,20 @@ def _confusion(labels: Labels, variant: str, prior: DawidSkenePrior, dims: tuple
     rows = Rows.of(supposed, labels.categories.size, prior)
     matrix = supposed.annotator == "matrix"
     # One accuracy for all true labels has no axis of them.
-    of_rows = dims[1:2] * (supposed.annotator != "accuracy")
-    name, last = ("confusion", dims[2]) if matrix else ("right", "answer")
+    of_rows = ("category",) * (supposed.annotator != "accuracy")
+    name, last = ("confusion", "observed_category") if matrix else ("right", "answer")
     shape: Any = pt.as_tensor(rows.base if of_rows else rows.base[0])
     if supposed.learnt:
         mean = pm.Dirichlet(f"crowd_{name}", shape, dims=(*of_rows, last))
         centre, sd = np.log(prior.concentration), prior.concentration_sd
         kappa: Any = pm.LogNormal("concentration", centre, sd, dims=of_rows)
         shape = kappa[..., None] * mean
-    drawn: Any = pm.Dirichlet(
-        name, shape[None].repeat(labels.annotators.size, axis=0), dims=(dims[0], *of_rows, last)
-    )
+    shape = shape[None].repeat(labels.annotators.size, axis=0)
+    drawn: Any = pm.Dirichlet(name, shape, dims=("annotator", *of_rows, last))
     if matrix:
         return drawn
-    return pm.Deterministic("confusion", rows.matrices(drawn if of_rows else drawn[:, None]), dims=dims)
+    drawn = rows.matrices(drawn if of_rows else drawn[:, None])
+    return pm.Deterministic("confusion", drawn, dims=DIMS["confusion"])
 
 
 def _truth_summed_out(labels: Labels, prior: DawidSkenePrior, given: Given, prevalence: Any, rows: Any) -> None:

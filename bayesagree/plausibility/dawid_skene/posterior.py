@@ -28,13 +28,13 @@ Sources: Dawid and Skene, Applied Statistics 28 (1979); Paun et al., "Comparing 
 (2018) (the hierarchical variant).
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
@@ -192,7 +192,7 @@ def dawid_skene(
     engine: Literal["gibbs", "em"] = "gibbs",
     top_labels: int | None = None,
     confusion: bool = True,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Infer the true label of each item together with the confusion of each annotator.
 

@@ -52,6 +52,4 @@ class DawidSkenePrior:
     def confusion(self, n_labels: int) -> Floats:
         """Return the prior counts of a confusion matrix, shape (label, observed label)."""
         wrong = self.strength * (1 - self.accuracy) / max(n_labels - 1, 1)
-        counts = np.full((n_labels, n_labels), wrong)
-        np.fill_diagonal(counts, self.strength * self.accuracy)
-        return counts
+        return np.where(np.eye(n_labels, dtype=bool), self.strength * self.accuracy, wrong)

@@ -17,13 +17,14 @@ Source: Minka (2000) for the likelihood, Angelopoulos et al. (2023) for predicti
 `informed_dirichlet`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
@@ -128,7 +129,7 @@ def informed_dirichlet(
     random_seed: Seed = None,
     top_labels: int | None = None,
     client: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Plausibilities of each item, as votes and predictions together make them: an estimate of many annotators' shares.
 

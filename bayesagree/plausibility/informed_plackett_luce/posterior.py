@@ -18,12 +18,12 @@ distribution around their mode and weighted, then the draws of each item.
 Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int
@@ -95,7 +95,7 @@ def informed_plackett_luce(
     random_seed: Seed = None,
     top_labels: int | None = None,
     client: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Plausibilities of each item, as rankings and predictions together make them: an estimate of many readers' shares.
 
