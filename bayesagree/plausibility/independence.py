@@ -225,7 +225,7 @@ class _Hits(NamedTuple):
         return found
 
 
-class _Votes(NamedTuple):
+class CodedVotes(NamedTuple):
     """Annotations as codes, one row each: labels, best labels of rankings, distinct ratings; an annotator may be -1."""
 
     item: NDArray[Any]
@@ -285,7 +285,7 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
     >>> independence(Labels.from_matrix(votes), models).dependent.tolist()
     [True, False]
     """
-    votes, annotator, uneven, cases, model = _Votes.of(annotations), [], [], [], []
+    votes, annotator, uneven, cases, model = CodedVotes.of(annotations), [], [], [], []
     n = votes.sum()
     for m, (given, looks) in enumerate(_hits(annotations, predictions, votes)):
         cases += [_Hits(np.where(given, n, 0), votes.sum(hit)) for hit in looks]
@@ -303,7 +303,7 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
     return Independence(predictions.models, z, close, annotator, np.array(uneven), seen, votes_z)
 
 
-def _hits(annotations: Any, predictions: Predictions, votes: _Votes) -> Iterator[tuple[Bools, list[Bools]]]:
+def _hits(annotations: Any, predictions: Predictions, votes: CodedVotes) -> Iterator[tuple[Bools, list[Bools]]]:
     """Yield of each model which items it predicts, and which votes hit it, in one way or two."""
     if not isinstance(annotations, Ratings):
         for label in predictions.hard_labels():
@@ -364,7 +364,7 @@ def _fitted(histograms: NDArray[Any], steps: int) -> Floats:
     return weight @ binomial
 
 
-def _uneven(votes: _Votes, hit: Bools) -> bool:
+def _uneven(votes: CodedVotes, hit: Bools) -> bool:
     """Return whether the annotators of a quarter of the items or more hit at rates whose sd is above `UNEVEN`."""
     who = votes.annotator[votes.annotator >= 0]
     size, hits = np.bincount(who), np.bincount(who, hit[votes.annotator >= 0])
@@ -375,7 +375,7 @@ def _uneven(votes: _Votes, hit: Bools) -> bool:
     return bool(rate.var(ddof=1) - (rate * (1 - rate) / size[panel]).mean() > UNEVEN**2)
 
 
-def _named(votes: _Votes, hit: Bools, n: NDArray[Any]) -> int | None:
+def _named(votes: CodedVotes, hit: Bools, n: NDArray[Any]) -> int | None:
     """Return the annotator whose votes hit so often that the model copies all of them, or more than half."""
     known = (votes.annotator >= 0) & (n[votes.item] > votes.times)
     who, item = votes.annotator[known], votes.item[known]
@@ -394,7 +394,7 @@ def _named(votes: _Votes, hit: Bools, n: NDArray[Any]) -> int | None:
 
 
 def _closeness(
-    annotations: Any, predictions: Predictions, votes: _Votes, n: NDArray[Any]
+    annotations: Any, predictions: Predictions, votes: CodedVotes, n: NDArray[Any]
 ) -> tuple[Floats, float]:
     """Return by how many standard errors each model is farther from the votes than the truth, and |it| of a near copy.
 
@@ -424,7 +424,7 @@ def _closeness(
     return np.array(found), half
 
 
-def _scatter(votes: _Votes, rating: Floats | None) -> tuple[Floats, Floats, Floats]:
+def _scatter(votes: CodedVotes, rating: Floats | None) -> tuple[Floats, Floats, Floats]:
     """Return means (item, column) of ratings, or of 0 and 1 for every label; their variances (item,); habits of votes.
 
     A habit is how much higher an annotator of many items rates than others do on the same items; it is taken off.

@@ -4,7 +4,7 @@ The forms `ordered` and `gold` exchange the pieces: parameters, likelihood of vo
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -36,20 +36,20 @@ from bayesagree.plausibility.informed.prior import InformedPrior
 LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
 # Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
 # where it is nearly no item, most items, and all.
-ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), np.array([-3.0, 2.0, 8.0])
+ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelFrame(Frame):
-    """Labels and predictions on the same items; a form gives `layout`, `likelihood`, `weighed` and `draw_items`."""
+    """Labels and predictions on the same items; a form gives `layout`, `likelihood` and `draw_items`."""
 
     prior: InformedPrior | None = None
     gold: Gold | None = None
 
     @cached_property
-    @abstractmethod
     def weighed(self) -> tuple[Floats, Integers]:
-        """The weight of each annotator, and the votes (item, label) that are about their items."""
+        """The weight of each annotator, of none here, and the votes (item, label) that are about their items."""
+        return np.empty(0), self.annotations.counts()
 
     @abstractmethod
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
@@ -69,23 +69,19 @@ class LabelFrame(Frame):
         """Return the function that draws a block of items given draws of the parameters."""
         theta = self.drawn(request).reshape(-1, self.layout.mean.size)
         each = request.samples // len(theta)
-        dtype = label_dtype(self.annotations.categories.size)
 
-        def draw(block: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(block: slice, rng: Rng) -> DrawBlock:
             drawn = self.draw_items(rng, theta, block, each, best=request.top_labels == 1)
-            if drawn.ndim == 2:
-                return DrawBlock(block, top_label=drawn[..., None].astype(dtype))
-            return DrawBlock(block, plausibility=drawn)
+            if drawn.ndim == 3:
+                return DrawBlock(block, plausibility=drawn)
+            return DrawBlock(block, drawn[..., None].astype(label_dtype(self.annotations.categories.size)))
 
         return draw
 
     def known(self, request: Request) -> Groups:
         """Return the parameters, and how many votes items and labels have."""
-        votes = self.annotations.counts()
-        constant = {
-            "n_votes": (("item",), votes.sum(axis=1)),
-            "n_votes_of_label": (("category",), votes.sum(axis=0)),
-        }
+        of_items, of_labels = (self.annotations.counts().sum(axis=axis) for axis in (1, 0))
+        constant = {"n_votes": (("item",), of_items), "n_votes_of_label": (("category",), of_labels)}
         return {**super().known(request), "constant_data": constant}
 
     def diagnostics(self, request: Request) -> dict[str, Any]:
@@ -170,19 +166,19 @@ class InformedProblem(VoteFrame):
 
     def climbed(self, counts: Integers) -> Fit:
         """Climb near the mode of the parameters, the odds of the second kind of items held at their mean."""
-        return next(self.begin(counts, self.layout.mean[-1:]))
+        odds = self.layout.mean[-1]
+        mode, root = self.begin(counts, [odds])[0]
+        return Fit(np.append(mode, odds), root)
 
-    def begin(self, counts: Integers, every: Floats) -> Iterator[Fit]:
-        """Climb near the modes of the parameters where the odds of the second kind of items are held."""
+    def begin(self, counts: Integers, every: Sequence[float]) -> list[Fit]:
+        """Climb near the modes of the other parameters, the odds of the second kind of items held at each."""
         (at, number), (mean, sd) = self.learnt(counts), self.layout.prior
         values, prior = self.of_votes(at, counts[at]), Prior(mean[:-1], sd[:-1])
 
-        def of_others(some: Floats, odds: float) -> Floats:
+        def of_others(odds: float, some: Floats) -> Floats:
             return values(np.pad(some, ((0, 0), (0, 1)), constant_values=odds))
 
-        for odds in every:
-            mode, root = climb(partial(of_others, odds=odds), prior, number, ENOUGH_TO_BEGIN)
-            yield Fit(np.append(mode, odds), root)
+        return [climb(partial(of_others, odds), prior, number, ENOUGH_TO_BEGIN) for odds in every]
 
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).
@@ -194,8 +190,7 @@ class InformedProblem(VoteFrame):
         odds, items = mean[-1] + sd[-1] * ODDS, self.items.rows(at)
         # Single precision suffices: the climb alone takes derivatives. Long rows of vectors are faster than of items.
         rough: Any = items._replace(columns=items.columns.astype(np.float32))
-        cells = WALKERS * items.counts.shape[1]
-        some_items = np.array_split(np.arange(at.size), -(-at.size * cells // MOST_CELLS))
+        some_items = np.array_split(np.arange(at.size), -(-items.counts.size * WALKERS // MOST_CELLS))
         parts = [(rough.rows(some), number[some].astype(np.float32)) for some in some_items]
 
         def of_odds(some: Floats) -> Floats:
@@ -206,10 +201,9 @@ class InformedProblem(VoteFrame):
             return each - 0.5 * np.square(ODDS)[:, None]
 
         by_odds = by_cells(of_odds, MOST_CELLS // WALKERS)
-        fits = [Fit(mode[:-1], root) for mode, root in self.begin(self.counts, BEGIN)]
         prior = Prior(mean[:-1], sd[:-1])
         density = posterior(lambda theta: np.logaddexp.reduce(by_odds(theta), axis=0), prior)
-        out = chains_of(density, fits, draws, chains, rng)
+        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng)
         weight = by_odds(out.reshape(-1, out.shape[2]))
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)

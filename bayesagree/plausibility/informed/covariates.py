@@ -43,17 +43,13 @@ class Covariates(NamedTuple):
         kept = kept_models(predictions.models, exclude)
         models = [str(m) for m in predictions.models[kept]]
         hit = np.ascontiguousarray(predictions.hard_labels()[kept].T)
-        n_items, n_labels = predictions.items.size, predictions.categories.size
-        columns: list[NDArray[np.float32]] = []
-        names: list[str] = []
-        if predictions.scores is not None:
-            for model, place in zip(models, kept):
-                log_probability, probability = _columns(predictions.scores[place])
-                columns += [log_probability, probability]
-                names += [f"log_probability:{model}", f"probability:{model}"]
-        dense = np.stack(columns, axis=1) if columns else np.zeros((n_items, 0, n_labels), np.float32)
-        # One memory layout, whatever that of the scores: every kernel is compiled once.
-        return cls(np.ascontiguousarray(dense), hit, (*names, *(f"top_label:{m}" for m in models)))
+        scores: Any = predictions.scores
+        scored = 0 if scores is None else kept.size
+        dense = np.empty((predictions.items.size, 2 * scored, predictions.categories.size), np.float32)
+        for j in range(scored):
+            dense[:, 2 * j], dense[:, 2 * j + 1] = _columns(scores[kept[j]])
+        names = [f"{what}:{m}" for m in models[:scored] for what in ("log_probability", "probability")]
+        return cls(dense, hit, (*names, *(f"top_label:{m}" for m in models)))
 
     def columns(self, items: Any = slice(None), hit: float = 1.0) -> Floats:
         """Return all columns of some items, shape (item, label, column), `hit` where a label is a model's top label."""
@@ -90,11 +86,10 @@ def excluded_names(exclude: Excluded) -> list[str]:
 
 def kept_models(models: NDArray[Any], exclude: Excluded) -> Places:
     """Return the positions of the models that are not left out."""
-    left_out, known = excluded_names(exclude), {str(m) for m in models}
-    unknown = [name for name in left_out if name not in known]
-    if unknown:
+    left_out, known = excluded_names(exclude), models.astype(str)
+    if unknown := [name for name in left_out if name not in known]:
         raise InputError(f"exclude names {shorten(unknown)}, which is none of the models {shorten(models)}")
-    return np.array([j for j, m in enumerate(models) if str(m) not in left_out], dtype=np.intp)
+    return np.flatnonzero(~np.isin(known, left_out))
 
 
 def on_items_of[A: (Labels, Ratings)](labels: A, predictions: Predictions) -> A:

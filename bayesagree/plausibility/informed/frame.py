@@ -104,8 +104,7 @@ class Frame(ABC):
 
     def known(self, request: Request) -> Groups:
         """Return the parameters, by name."""
-        found = of_parameters(self.drawn(request))
-        return {**found, "diagnostics": self.diagnostics(request)}
+        return of_parameters(self.drawn(request)) | {"diagnostics": self.diagnostics(request)}
 
     def diagnostics(self, request: Request) -> dict[str, Any]:
         """Return R-hat and effective sample size of the parameters."""

@@ -41,14 +41,12 @@ MOST_CONFUSED = 16
 
 @dataclass(frozen=True, eq=False)
 class GoldProblem(LabelFrame):
-    """Labels, predictions and gold: the truth is a label, known where there is gold, else predicted from the others."""
+    """Labels, predictions and gold: the truth is a label, known where there is gold, else predicted from the others.
+
+    No annotator has a weight: what all of them say counts as it is right.
+    """
 
     fewest_sets = 100
-
-    @cached_property
-    def weighed(self) -> tuple[Floats, Integers]:
-        """No annotator has a weight: what all of them say counts as it is right."""
-        return np.empty(0), self.annotations.counts()
 
     @cached_property
     def codes(self) -> Integers:
@@ -85,8 +83,9 @@ class GoldProblem(LabelFrame):
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
         """Return the log probability of the label of each item with gold."""
         rows, truth = self.known_items
-        at = np.arange(truth.size)
-        return lambda theta: log_softmax(rows @ theta.T, axis=1)[at, truth], np.ones(at.size)
+        return lambda theta: log_softmax(rows @ theta.T, axis=1)[np.arange(truth.size), truth], np.ones(
+            truth.size
+        )
 
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws the label of each item of a block."""
@@ -102,5 +101,5 @@ class GoldProblem(LabelFrame):
         # The largest of log weights plus Gumbel noise is a draw by these weights.
         label = (odds + rng.gumbel(size=odds.shape)).argmax(axis=1)
         known = self.codes[block, None]
-        label = np.where(known >= 0, known, label)
+        label = np.where(known < 0, label, known)
         return label if best else np.eye(odds.shape[1])[label]

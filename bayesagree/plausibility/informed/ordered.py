@@ -40,26 +40,21 @@ class OrderedProblem(VoteFrame):
     """Labels in an order and predictions on the same items."""
 
     @cached_property
-    def x(self) -> Floats:
+    def said(self) -> Floats:
         """Positions of the models that are not excluded, shape (item, model)."""
         return places_on_scale(self.covariates, self.annotations.categories.size)
 
     @cached_property
     def layout(self) -> Parameters:
         """Slopes of positions, levels, log step, log concentration."""
-        said = [name for name in self.covariates.names if name.startswith("top_label:")]
-        every = dict.fromkeys((name.replace("top_label", "position", 1) for name in said), (0.0, 1.0))
-        every |= dict.fromkeys((f"level:{label}" for label in self.annotations.categories), LEVEL)
+        models = [name.split(":", 1) for name in self.covariates.names]
+        every = {f"position:{model}": (0.0, 1.0) for what, model in models if what == "top_label"}
+        every |= {f"level:{label}": LEVEL for label in self.annotations.categories}
         return Parameters.of(every | {"log_step": STEP, "log_concentration": CONCENTRATION})
-
-    @property
-    def said(self) -> Floats:
-        """Positions of all items."""
-        return self.x
 
     def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
-        x = self.x[item]
+        x = self.said[item]
 
         def values(theta: Floats) -> Floats:
             return np.logaddexp.reduce(place_weights(theta, x, counts)[0], axis=1)
@@ -69,7 +64,7 @@ class OrderedProblem(VoteFrame):
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
         counts = self.counts[block]
-        log_weight, shape = place_weights(theta, self.x[block], counts)
+        log_weight, shape = place_weights(theta, self.said[block], counts)
         vector = np.repeat(np.arange(len(theta)), each)
         place = categories(rng, softmax(log_weight, axis=1).swapaxes(1, 2)[:, vector])
         return np.exp(log_dirichlets(rng, shape[place, :, vector] + counts[:, None]))

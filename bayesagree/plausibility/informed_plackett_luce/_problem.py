@@ -17,6 +17,7 @@ from bayesagree.inference.convergence import pareto_k, warn_of_weights
 from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import Likelihoods, Prior, climb, posterior
 from bayesagree.inference.streams import block_generators, item_blocks, map_blocks
+from bayesagree.plausibility.independence import CodedVotes
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import rising_alike
 from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
@@ -74,11 +75,8 @@ class Said(NamedTuple):
 
 def first_choices(rankings: Rankings) -> Integers:
     """Count which label readers put first, shape (item, category); rankings whose first place is shared say nothing."""
-    ranking, first = rankings.ranking_index(), rankings.block == 0
-    first &= np.bincount(ranking, first)[ranking] == 1
-    item = rankings.item_index[ranking[first]]
-    table = np.zeros((rankings.items.size, rankings.categories.size), np.int64)
-    np.add.at(table, (item, rankings.label_index[first]), 1)
+    votes, table = CodedVotes.of(rankings), np.zeros((rankings.items.size, rankings.categories.size), np.int64)
+    np.add.at(table, (votes.item, votes.code), 1)
     return table
 
 
@@ -139,7 +137,7 @@ class Tilt(NamedTuple):
         # The largest of independent gamma variables, over logs of its value; below the grid all are as small.
         y = np.arange(-30.0, 5.0, 0.25)
         x = np.exp(y)
-        one = np.maximum(sp.special.gammainc(shape, np.exp(y)), 1e-300)
+        one = np.maximum(sp.special.gammainc(shape, x), 1e-300)
         below = ops.maximum(ops.gammainc(alpha[..., None], x), 1e-300)
         every = below.prod(axis=1)
         density = ops.exp(alpha[..., None] * y - x - ops.gammaln(alpha)[..., None])
@@ -220,9 +218,8 @@ class InformedRankings(Frame):
 
     def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
         """Draw the parameters from a t distribution around their mode, fitted anew to its draws' weights."""
-        (values, number), prior = self.likelihood(rng), self.layout.prior
+        (values, number), prior, size = self.likelihood(rng), self.layout.prior, len(NAMES)
         density = posterior(lambda theta: number @ values(theta), prior)
-        size = prior.mean.size
         centre, root = climb(values, prior, number)
         root = np.linalg.cholesky(root @ root.T + np.diag(0.1 * prior.sd**2))
         theta = log_weight = np.empty(0)
@@ -247,8 +244,7 @@ class InformedRankings(Frame):
     def drawer(self, request: Request) -> Drawer:
         """Return the function that draws a block of items under rankings alone, and of these by their weights."""
         run = Run(request.chains, self.tune, request.draws, 1)
-        samples = request.samples
-        depth = request.top_labels
+        samples, depth = request.samples, request.top_labels
         thetas = self.drawn(request).reshape(-1, self.layout.mean.size)
         weights = Tilt.of(thetas.T, self.said, self.alone.n_labels).weights
         which = np.arange(samples) * len(thetas) // samples
