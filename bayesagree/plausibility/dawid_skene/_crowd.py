@@ -92,9 +92,7 @@ class Crowd:
     known: Integers
 
     @classmethod
-    def of(
-        cls, codes: Any, sizes: tuple[int, int, int], known: NDArray[np.integer[Any]] | None = None
-    ) -> "Crowd":
+    def of(cls, codes: Any, sizes: tuple[int, int, int], known: Integers | None = None) -> "Crowd":
         """Lay out codes of item, annotator and label of each annotation."""
         truth = np.full(sizes[0], -1) if known is None else np.asarray(known, np.int64)
         order = np.lexsort(codes[::-1])
@@ -102,7 +100,7 @@ class Crowd:
         return cls(*sizes, item, annotator, label, truth)
 
     @classmethod
-    def of_labels(cls, labels: Labels, known: NDArray[np.integer[Any]] | None = None) -> "Crowd":
+    def of_labels(cls, labels: Labels, known: Integers | None = None) -> "Crowd":
         """Lay out single labels of known annotators."""
         codes = labels.item_index, labels.annotator_index, labels.label_index
         return cls.of(codes, (labels.items.size, labels.annotators.size, labels.categories.size), known)

@@ -69,7 +69,7 @@ def draw_latent(
             for t in range(a, b):
                 if mine[t] != old:
                     continue
-                j, top = who[t], 0.0
+                j = who[t]
                 for k in range(n_labels):
                     r, m = row[k], cell[label[t], k]
                     same, seen, s = own[j, m], 1.0, t - 1
@@ -79,14 +79,8 @@ def draw_latent(
                             same += step[m] * (cell[label[s], k] == m)
                         s -= 1
                     weight[k] *= same * rows[j, r] / seen
-                    top = max(top, weight[k])
-                for k in range(n_labels):
-                    weight[k] /= top
-            whole = 0.0
-            for k in range(n_labels):
-                whole += weight[k]
-            for k in range(n_labels):
-                weight[k] /= whole
+                weight /= weight.max()
+            weight /= weight.sum()
             new = _pick(weight, 1.0, items[c, i, 1])
             r = row[new]
             place[old], place[new] = 0.0, size

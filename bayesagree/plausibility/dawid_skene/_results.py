@@ -17,7 +17,7 @@ from bayesagree.inference.results import check_size, result_tree
 from bayesagree.plausibility.dawid_skene._crowd import Sampler
 from bayesagree.plausibility.dawid_skene.em import EMResult
 
-DIMS: dict[str, tuple[str, ...]] = {
+DIMS: dict[str, Any] = {
     "plausibility": ("item", "category"),
     "top_label": ("item", "rank"),
     "prevalence": ("category",),

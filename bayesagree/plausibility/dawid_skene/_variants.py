@@ -12,20 +12,20 @@ confusion it learnt would predict them well even where its truth has parted from
 annotators, a_j near 0, say nothing of the weights.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bayesagree._types import Floats, Integers, Rng
-from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Sampler, table
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, table
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # How chains of a variant start: (crowd, prior, chains, rng, held) -> sampler.
-SAMPLERS: Mapping[str, Callable[..., Sampler]] = {
+SAMPLERS: dict[str, Any] = {
     **{name: partial(LabelSampler, variant) for name, variant in VARIANTS.items()},
     "ordered": OrderedSampler,
     "votes": partial(VotesSampler, VARIANTS["full"]),

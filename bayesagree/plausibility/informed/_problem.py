@@ -104,7 +104,7 @@ class VoteFrame(LabelFrame):
         """What predictions say of all items, shape (item, column)."""
 
     @abstractmethod
-    def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
+    def of_votes(self, item: Places, counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
 
     @cached_property
@@ -159,7 +159,7 @@ class InformedProblem(VoteFrame):
         """Covariates of all items, shape (item, label * column)."""
         return self.columns.swapaxes(0, 1).reshape(self.annotations.items.size, -1)
 
-    def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
+    def of_votes(self, item: Places, counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
         rows = Items.of(np.ascontiguousarray(self.columns[:, item]), counts)
         return by_cells(lambda theta: kinds(theta, rows).log_likelihoods(theta[:, -1])[0], counts.size)

@@ -11,9 +11,8 @@ their votes, however their items divide them.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.streams import one_blas_thread
@@ -61,7 +60,7 @@ def weights(problem: Any) -> tuple[Floats, Integers]:
     return weight, counts
 
 
-def _answers(problem: Any, others: Integers, item: NDArray[Any], counts: Integers) -> Floats:
+def _answers(problem: Any, others: Integers, item: Codes, counts: Integers) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
     mode = problem.climbed(counts).mode
@@ -71,7 +70,7 @@ def _answers(problem: Any, others: Integers, item: NDArray[Any], counts: Integer
     return (p / p.sum(axis=1, keepdims=True))[row.ravel()]
 
 
-def _leaning(p: Floats, who: NDArray[Any], label: NDArray[Any], given: Floats) -> Floats:
+def _leaning(p: Floats, who: Codes, label: Codes, given: Floats) -> Floats:
     """Return the probability of each answer where it is about the item, each annotator leaning to labels at will.
 
     Who is strict, or calls little a fault, gives some labels more often than others do, and to the items that ask for

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Floats, Integers, Places, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.slices import Likelihoods
 from bayesagree.plausibility.informed._problem import VoteFrame
@@ -52,7 +52,7 @@ class OrderedProblem(VoteFrame):
         every |= {f"level:{label}": LEVEL for label in self.annotations.categories}
         return Parameters.of(every | {"log_step": STEP, "log_concentration": CONCENTRATION})
 
-    def of_votes(self, item: NDArray[Any], counts: Integers) -> Likelihoods:
+    def of_votes(self, item: Places, counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
         x = self.said[item]
 

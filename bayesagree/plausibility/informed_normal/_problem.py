@@ -33,8 +33,7 @@ class Alike(Levels):
     def sampled(self, request: Request) -> LevelDraws:
         """Draw the parameters: sds from a fine grid of their joint posterior, coefficients exact given them."""
         rng = np.random.default_rng(stream_apart(request.random_seed, "parameters"))
-        n = request.samples
-        widest = np.array(SDS[:2])
+        n, widest = request.samples, np.array(SDS[:2])
         lower = np.array([np.log(LEAST_SD), 0.0])
         upper = np.array([np.log(4 * widest[0]), 4 * widest[1]])
         drawn = step = upper
@@ -42,8 +41,8 @@ class Alike(Levels):
             step = (upper - lower) / CELLS
             cells = lower + (np.indices((CELLS, CELLS)).reshape(2, -1).T + 0.5) * step
             log_p, _, _ = self._marginal(cells)
-            away = (np.exp(cells[:, 0]) - LEAST_SD) / widest[0], cells[:, 1] / widest[1]
-            mass = sp.special.softmax(log_p + cells[:, 0] - (away[0] ** 2 + away[1] ** 2) / 2)
+            away = np.column_stack([np.exp(cells[:, 0]) - LEAST_SD, cells[:, 1]]) / widest
+            mass = sp.special.softmax(log_p + cells[:, 0] - np.square(away).sum(axis=1) / 2)
             drawn = cells[rng.choice(mass.size, n, p=mass)] + (rng.random((n, 2)) - 0.5) * step
             kept = cells[mass > NEGLIGIBLE]
             lower = np.maximum(lower, kept.min(axis=0) - 1.5 * step)

@@ -16,7 +16,6 @@ from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import pareto_k, warn_of_weights
 from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import Likelihoods, Prior, climb, posterior
-from bayesagree.inference.streams import block_generators, item_blocks, map_blocks
 from bayesagree.plausibility.independence import CodedVotes
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import rising_alike
@@ -197,15 +196,13 @@ class InformedRankings(Frame):
         """Return the log of the mean weight of draws of each item from rankings alone, over the prior's constant."""
         n_items, n_labels = self.annotations.items.size, self.alone.n_labels
         run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, 3)
-        blocks = item_blocks(n_items)
 
-        def taught(job: tuple[slice, Rng]) -> Floats:
-            theta = self.alone.draw(job[0], run, job[1])
-            best = self.alone.reduce(job[0], theta, 1, job[1])[:, :, 0]
-            return self.features(job[0], theta.reshape(-1, theta.shape[2]), best)
+        def taught(items: slice, rng: Rng) -> Any:
+            theta = self.alone.draw(items, run, rng)
+            best = self.alone.reduce(items, theta, 1, rng)[:, :, 0]
+            return self.features(items, theta.reshape(-1, theta.shape[2]), best)
 
-        jobs = list(zip(blocks, block_generators(int(rng.integers(2**31)), len(blocks))))
-        drawn = np.concatenate(list(map_blocks(taught, jobs)))
+        drawn = np.concatenate([*Request(random_seed=int(rng.integers(2**31))).blocks(taught, n_items)])
         alike, _, of_item = self.said.kinds(n_labels)
 
         def values(theta: Floats) -> Floats:
