@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement._patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import require
@@ -81,7 +81,7 @@ class Items:
         same = (self.item[1:] == self.item[:-1]) & (self.annotator[1:] == self.annotator[:-1])
         return bool(same.any())
 
-    def each(self) -> tuple[Floats, NDArray[np.int64]]:
+    def each(self) -> tuple[Floats, Integers]:
         """Return items with an annotation as units: their weight, 0 of pseudo-items, and the unit of each item."""
         rated = np.unique(self.item)
         unit = np.full(self.patterns.pattern_of_item.size, -1, np.int64)
@@ -96,7 +96,11 @@ def items_of(annotations: AgreementData) -> Items:
     item = annotations.item_index
     annotator = annotations.annotator_index
     if isinstance(annotations, Ratings):
-        values, code = _rating_values(annotations)
+        if (n_levels := annotations.n_levels) is None or n_levels > MOST_VALUES:
+            values, code = np.unique(annotations.rating, return_inverse=True)
+        else:
+            values = annotations.scale[0] + (annotations.step or 1.0) * np.arange(float(n_levels))
+            code = annotations.levels()
         numeric = True
         rated = None if annotations.has_repeats else annotations
     else:
@@ -145,7 +149,7 @@ def with_pseudo_items(rows: Rows, n_items: int, n_values: int) -> Rows:
     return [np.concatenate(both) for both in zip(rows, new)]
 
 
-def pseudo_codes(size: NDArray[np.int64], given: NDArray[Any]) -> NDArray[np.int64]:
+def pseudo_codes(size: Integers, given: NDArray[Any]) -> Integers:
     """Return the values of `PSEUDO_ITEMS` items, one row per annotation, from the number of annotations of one half.
 
     In the first half each annotation has a value of its own, in the second all those of an item have the same. A value
@@ -160,12 +164,3 @@ def pseudo_codes(size: NDArray[np.int64], given: NDArray[Any]) -> NDArray[np.int
     share = (given / given.sum() + 1 / given.size) / 2
     at = np.concatenate([*chance, np.repeat(rng.permutation(middle), size)])
     return np.minimum(np.searchsorted(np.cumsum(share), at), given.size - 1)
-
-
-def _rating_values(ratings: Ratings) -> tuple[Floats, NDArray[Any]]:
-    """Return the distinct values, of short scales all levels, and the position of each rating's."""
-    if ratings.n_levels is None or ratings.n_levels > MOST_VALUES:
-        return np.unique(ratings.rating, return_inverse=True)
-    return (ratings.scale[0] + (ratings.step or 1.0) * np.arange(ratings.n_levels)).astype(
-        float
-    ), ratings.levels()

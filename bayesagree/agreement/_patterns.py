@@ -8,7 +8,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Ratings
 from bayesagree.inference.multisets import words
 
@@ -34,8 +34,8 @@ class RatingCounts:
     values: Floats
     counts: Any
     weight: Floats
-    pattern_of_item: NDArray[np.int64]
-    group: NDArray[np.int64]
+    pattern_of_item: Integers
+    group: Integers
 
     @cached_property
     def size(self) -> Floats:
@@ -60,7 +60,7 @@ class RatingCounts:
         return int(self.weight.sum())
 
 
-def collapse(ratings: Ratings, group: NDArray[np.int64] | None = None) -> RatingCounts:
+def collapse(ratings: Ratings, group: Integers | None = None) -> RatingCounts:
     """Return the distinct patterns of ratings; items of different `group`, shape (item,), do not share one.
 
     A discrete scale keeps all its levels.
@@ -78,7 +78,7 @@ def collapse_codes(
     codes: NDArray[Any],
     values: Floats,
     n_items: int,
-    group: NDArray[np.int64] | None = None,
+    group: Integers | None = None,
 ) -> RatingCounts:
     """Return the distinct patterns of coded annotations, sorted by item."""
     rated, first_row = np.unique(item, return_index=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import scipy as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pymc.distributions.shape_utils import rv_size_is_none
 from pymc.distributions.transforms import logodds
 from pytensor.gradient import grad_not_implemented
@@ -129,9 +129,7 @@ def rating_variable(
     return pm.CustomDist(name, alpha, beta, *shares, **options, dtype="float64", **kwargs)
 
 
-def log_probability(
-    number: Any, alpha: Any, beta: Any, shares: Sequence[Any], edges: NDArray[np.float64]
-) -> Any:
+def log_probability(number: Any, alpha: Any, beta: Any, shares: Sequence[Any], edges: Floats) -> Any:
     """Return the log probability of each bin, of the shape that all broadcast to, `shares` of outright ends or none."""
     number, alpha, beta, *shares = pt.broadcast_arrays(number, alpha, beta, *shares)
     flat: Any = BinsLogProbability()(number.ravel(), alpha.ravel(), beta.ravel(), pt.constant(edges))

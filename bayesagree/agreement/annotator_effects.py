@@ -18,7 +18,7 @@ from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement.summary import SAMPLE
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, of_commands, one_of, warn
-from bayesagree.inference.intervals import hdi
+from bayesagree.inference.intervals import column_hdi
 
 AnnotatorEffects = Literal["none", "shift"]
 
@@ -117,7 +117,7 @@ def annotator_levels(tree: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFram
             "no annotator_shift in this posterior; pass annotator_effects='shift' to common_agreement"
         )
     drawn = posterior["annotator_shift"].transpose(*SAMPLE, "annotator").values
-    lower, upper = np.transpose([hdi(drawn[..., j], ci_prob) for j in range(drawn.shape[-1])])
+    lower, upper = column_hdi(drawn.reshape(-1, drawn.shape[-1]), ci_prob)
     rows = {"annotator": posterior["annotator"].values, "shift": drawn.mean(axis=(0, 1))}
     rows |= {"lower": lower, "upper": upper, "prob_above": (drawn > 0).mean(axis=(0, 1))}
     return pd.DataFrame(rows).sort_values("shift", kind="stable", ignore_index=True)

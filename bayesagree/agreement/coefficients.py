@@ -299,8 +299,10 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
             np.bincount(who, minlength=names.size) >= FEWEST
         )
         if alone.any() and np.count_nonzero(given) > 1:
-            people = f"{shorten(names[alone])} used one label for all items"
-            of_chance.append(f"{people}: chance-corrected agreement says nothing about their answers")
+            of_chance.append(
+                f"{shorten(names[alone])} used one label for all items: chance-corrected agreement says nothing about "
+                "their answers"
+            )
         if (parts := np.unique(parts_met(who, items.item[named])[who]).size) > 1:
             of_all.append(f"the annotators form {parts} groups that never met on an item")
     agreed = rows.get("percent_agreement", {}).get("estimate", np.nan)
@@ -310,8 +312,10 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
         if name in KAPPAS or name.startswith("alpha"):
             notes += of_chance
             if agreed >= COMMON_SHARE and largest >= COMMON_SHARE and row["estimate"] < SMALL:
-                often = f"one label has {largest:.0%} of the annotations, so that chance agrees often"
-                notes.append(f"{often}: small beside an agreement of {agreed:.0%}")
+                notes.append(
+                    f"one label has {largest:.0%} of the annotations, so that chance agrees often: small beside an "
+                    f"agreement of {agreed:.0%}"
+                )
         if not np.isnan(row["estimate"]):
             row["note"] = together(row["note"], *notes)
 

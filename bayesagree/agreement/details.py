@@ -114,14 +114,9 @@ def detail_rows(
         for j in np.unique(who):
             of = annotations.select((who == j) if repeated else np.isin(item, item[who == j]))
             items = items_of(of)
-            if repeated:  # how far the answers of one annotator to one item agree
-                name = "fleiss_kappa"
-                found = dict(coefficients(items, kind))["fleiss_kappa"]
-                other = "self"
-            else:
-                name = "cohen_kappa"
-                found = against(items, j, kind)
-                other = "the others"
+            # With repeats, how far the answers of one annotator to one item agree.
+            name, other = ("fleiss_kappa", "self") if repeated else ("cohen_kappa", "the others")
+            found = dict(coefficients(items, kind))[name] if repeated else against(items, j, kind)
             yield row(items, name, found, of, annotator=names[j], against=other)
     else:
         items = items_of(annotations)

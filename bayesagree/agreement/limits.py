@@ -9,8 +9,8 @@ end is read, not of the data.
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesagree._types import Booleans
 from bayesagree.agreement._phi.posterior import JointPosterior, PhiPosterior, joint_posterior
 from bayesagree.agreement._phi.problem import ItemMean, Problem
 from bayesagree.agreement.checks import THRESHOLD, misfits
@@ -44,9 +44,9 @@ def warn_of_few(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None
     if problem.patterns.size.max() == 1:
         reasons.append("one rating per item, so that the posterior of Phi is its prior")
     elif isinstance(item_mean, str) and item_mean == "flat" and ratings.n_annotations < FEWEST_OF_FLAT * rated:
-        per_item = ratings.n_annotations / rated
         reasons.append(
-            f"{per_item:.1f} ratings per item with flat item means, which make chance look like agreement"
+            f"{ratings.n_annotations / rated:.1f} ratings per item with flat item means, which make chance look like "
+            "agreement"
         )
     if levels is not None and levels < FEWEST_LEVELS:
         reasons.append(f"{levels} levels, below {FEWEST_LEVELS} Phi depends on what a level stands for")
@@ -88,7 +88,7 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain
     return "undecided" if rests else decision
 
 
-def _without(problem: Problem, at_end: NDArray[np.bool_], ci_prob: float) -> float:
+def _without(problem: Problem, at_end: Booleans, ci_prob: float) -> float:
     """Return the upper end of the interval of Phi without some patterns."""
     others = replace(problem, like=problem.like.of(~at_end), patterns=problem.patterns.of(~at_end))
     return joint_posterior(others).phi.summary(ci_prob).upper
@@ -106,7 +106,7 @@ def warn_of_misfits(problem: Problem, posterior: PhiPosterior, rng: np.random.Ge
         )
 
 
-def _at_one_end(problem: Problem) -> NDArray[np.bool_]:
+def _at_one_end(problem: Problem) -> Booleans:
     """Return which patterns have one end of the scale as their only value, and no known truth, shape (pattern,)."""
     patterns = problem.patterns
     low, high = (patterns.counts @ (patterns.values == end) == patterns.size for end in (0.0, 1.0))

@@ -3,9 +3,8 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement._coefficients import REPLICATES, interval_of, together, weight_shape
 from bayesagree.agreement._formulas import pair_sum, ratio
 from bayesagree.annotations import Rankings
@@ -20,7 +19,7 @@ KIND = {"ci_kind": "weighted bootstrap hdi"}
 class Item(NamedTuple):
     """The distinct rankings of an item, and products of each two of them, shape (ranking, ranking)."""
 
-    ranking: NDArray[np.int64]
+    ranking: Integers
     """Distinct ranking of each annotator, shape (annotator,)."""
     covariance: Floats
     """Inner product of centred ranks, in units of that of an untied ranking with itself."""

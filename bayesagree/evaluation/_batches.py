@@ -44,9 +44,9 @@ def over_batches(
     for number, batch in enumerate(batches):
         annotations, predictions = _pair(number, batch)
         if number and not np.array_equal(models, predictions.models):
-            differ = f"{shorten(predictions.models)}, those of the first are {shorten(models)}"
             raise InputError(
-                f"batch {number}: the models are {differ}; give every batch the same models in one order"
+                f"batch {number}: the models are {shorten(predictions.models)}, those of the first are "
+                f"{shorten(models)}; give every batch the same models in one order"
             )
         models = predictions.models
         stream = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number))

@@ -221,11 +221,7 @@ def pairwise(
     return xr.Dataset(
         {name: (PAIR, values) for name, values in pairs.items()}
         | {"rank_probability": (("model", "rank"), found.places())},
-        coords={
-            "model": found.models,
-            "other_model": found.models,
-            "rank": np.arange(1, found.models.size + 1),
-        },
+        coords=dict.fromkeys(PAIR, found.models) | {"rank": np.arange(1, found.models.size + 1)},
         attrs=found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob} | ({} if rope is None else {"rope": rope}),
     )
 
@@ -240,9 +236,9 @@ def _warnings(result: Scores, found: ModelScores, ci_prob: float) -> list[str]:
         low, high = column_hdi(draws, ci_prob)
         for m, name in enumerate(found.models.astype(str)):
             if name in made.get("unsure", []):
-                score = f"{draws[:, m].mean():.3g} [{low[m]:.3g}, {high[m]:.3g}]"
                 warning[name] = (
-                    f"too few annotations to tell whether it depends on them; by a truth that ignores it {score}"
+                    "too few annotations to tell whether it depends on them; by a truth that ignores it "
+                    f"{draws[:, m].mean():.3g} [{low[m]:.3g}, {high[m]:.3g}]"
                 )
     return [warning.get(str(model), "") for model in found.models]
 
@@ -270,7 +266,7 @@ def computed_name(metric: str | None, scores: xr.Dataset) -> str:
 
 def metric_draws(
     result: xr.DataTree, metric: str | None, reliability: float | None, group: str = "posterior"
-) -> tuple[NDArray[np.float64], xr.DataArray, int]:
+) -> tuple[Floats, xr.DataArray, int]:
     """Return draws (sample, model), the scores that they are of, and 1 where higher is better, else -1."""
     posterior = result[group].to_dataset()
     if "group" in posterior.dims:

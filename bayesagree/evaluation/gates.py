@@ -162,12 +162,8 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     found = float(np.mean([(gap > 0).mean() + (gap == 0).mean() / 2 for gap in gaps]))
     pair = pairwise(result, metric).sel(model=[new], other_model=[old]).drop_dims("rank")
     row: Any = pair.to_dataframe().reset_index()
-    by = f"{abs(margin):g}".removeprefix("0")
-    claimed = (
-        f"not worse than {old} by {by}"
-        if margin < 0
-        else f"better than {old}" + (f" by {by}" if margin else "")
-    )
+    by = f" by {f'{abs(margin):g}'.removeprefix('0')}" * (margin != 0)
+    claimed = f"{'not worse' if margin < 0 else 'better'} than {old}{by}"
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))
     supported = found >= probability
     sentence = (

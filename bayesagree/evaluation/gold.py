@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from bayesagree._types import Booleans
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -31,7 +31,7 @@ def scored_gold(gold: Gold, given: Predictions, scored: Predictions) -> dict[Any
     return dict(zip(given.items[known].tolist(), given.categories[codes[known]].tolist()))
 
 
-def split_in_two(slices: ItemGroups | None, some: NDArray[np.bool_] | None) -> ItemGroups | None:
+def split_in_two(slices: ItemGroups | None, some: Booleans | None) -> ItemGroups | None:
     """Return the slices twice each, without some items and of these alone; as they are where there are none."""
     if some is None:
         return slices

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from bayesagree.errors import InputError, opening, require_file
+import pandas as pd
+
+from bayesagree.errors import InputError, opening, refuse, require_file
 
 # Bytes that a gzip file, a result or a member of an archive may unpack to; more would not fit most machines' memory.
 MOST_UNPACKED = 4 * 2**30
@@ -129,11 +131,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def require_distinct(names: list[str], where: str) -> None:
     """Refuse a name that is there twice."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(f"{where}: column {name!r} is there twice; give every column a name of its own")
-        seen.add(name)
+    refuse(
+        pd.Index(names, dtype=object).duplicated(),
+        lambda k: f"{where}: column {names[k]!r} is there twice; give every column a name of its own",
+    )
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_distinct)

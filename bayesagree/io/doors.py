@@ -41,8 +41,8 @@ def as_annotations(
         try:
             given = read_annotations(given, **passed)
         except InputError as error:
-            way_out = f"read_annotations takes these options, and {name}= its result"
-            raise InputError(f"{error}; {way_out}" if "=" in str(error) else str(error)) from error
+            way_out = f"; read_annotations takes these options, and {name}= its result" * ("=" in str(error))
+            raise InputError(f"{error}{way_out}") from error
     elif passed and isinstance(given, kinds):
         raise InputError(
             f"{next(iter(passed))}= reads a table or a file; {name}= is {type(given).__name__} already"

@@ -267,13 +267,13 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def _lines(rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n" for row in rows)
+def _lines(table: pd.DataFrame) -> str:
+    return "".join(json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n" for row in _records(table))
 
 
 _WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     ".csv": lambda table, path: table.to_csv(path, index=False),
     ".tsv": lambda table, path: table.to_csv(path, index=False, sep="\t"),
     ".parquet": lambda table, path: table.to_parquet(path, index=False),
-    ".jsonl": lambda table, path: path.write_text(_lines(list(_records(table))), encoding="utf-8"),
+    ".jsonl": lambda table, path: path.write_text(_lines(table), encoding="utf-8"),
 }

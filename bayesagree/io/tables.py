@@ -93,14 +93,14 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     # Spreadsheets write semicolons where the comma is the decimal mark.
     guess = ";" if ";" in first and "," not in first else ","
     dialect = Dialect(named[1] if named else separator or guess, encoding, 1 if named else 0)
-    header = _header(path, dialect)
+    _check_header(path, dialect)
     try:
         with open_file(path) as stream:
             layout: Any = {"sep": dialect.separator, "skiprows": dialect.skipped, "encoding": encoding}
             missing: Any = {"keep_default_na": False, "na_values": MISSING_CELLS}
             table = pd.read_csv(stream, low_memory=False, **layout, **missing)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
-        _require_even_rows(path, dialect, len(header))
+        _require_even_rows(path, dialect)
         raise InputError(f"{str(path)!r}: {error}") from error
     if dialect.separator == ";":
         for name in [name for name, column in table.items() if has_decimal_commas(column)]:
@@ -109,7 +109,7 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     # place after a carriage return alone.
     uneven = not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any())
     if uneven or _has_bare_returns(path):
-        _require_even_rows(path, dialect, len(header))
+        _require_even_rows(path, dialect)
     return table
 
 
@@ -131,7 +131,7 @@ def _cells(path: Path, dialect: Dialect) -> Any:
     return csv.reader(lines, delimiter=dialect.separator)
 
 
-def _header(path: Path, dialect: Dialect) -> list[str]:
+def _check_header(path: Path, dialect: Dialect) -> None:
     header = next(_cells(path, dialect), None)
     if not header:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
@@ -142,11 +142,11 @@ def _header(path: Path, dialect: Dialect) -> list[str]:
             f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {dialect.separator!r}: "
             "end its name in .tsv for tabs, .csv for commas, and save it with one of them"
         )
-    return header
 
 
-def _require_even_rows(path: Path, dialect: Dialect, width: int) -> None:
+def _require_even_rows(path: Path, dialect: Dialect) -> None:
     rows = _cells(path, dialect)
+    width = len(next(rows))
     for row in rows:
         if row and len(row) != width:
             raise InputError(

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Booleans, Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
@@ -257,7 +257,7 @@ class ItemSums:
         if block.truth is not None:
             self._truth[block.items] = block.truth
 
-    def scores(self, inside: NDArray[np.bool_] | slice = slice(None), *, weighted: bool = True) -> Floats:
+    def scores(self, inside: Booleans | slice = slice(None), *, weighted: bool = True) -> Floats:
         """Return the scores in every draw of the items of some slices, shape (metric, model, sample).
 
         Weighted by the bootstrap where there is one, or plain.
@@ -271,7 +271,7 @@ class ItemSums:
         return self.scorer.finish(sums, total, self._truth, items, weights, self._advance)
 
 
-def by_slice(scores: Callable[[NDArray[np.bool_]], Floats], n: int, times: int = 1) -> Floats:
+def by_slice(scores: Callable[[Booleans], Floats], n: int, times: int = 1) -> Floats:
     """Return scores (..., model, sample) of each of n slices, the rest, and the difference: (slice, side, ...).
 
     Each slice is `times` neighbours of those that are summed apart.

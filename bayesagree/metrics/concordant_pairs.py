@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._types import Floats, Places
+from bayesagree._types import Booleans, Floats, Places
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import map_blocks
 
@@ -25,7 +25,7 @@ class ScoreOrder:
     scores: Floats
 
     @cached_property
-    def falling(self) -> tuple[Places, NDArray[np.bool_]]:
+    def falling(self) -> tuple[Places, Booleans]:
         """Items by falling score, and whether the next item has another score, both of shape (model, item)."""
         order = np.argsort(-self.scores, axis=1)
         falls = np.diff(np.take_along_axis(self.scores, order, axis=1)) != 0
@@ -38,7 +38,7 @@ class ScoreOrder:
         """
         from bayesagree.metrics._walk import walk_down
 
-        def walk(model: tuple[Places, NDArray[np.bool_]]) -> Floats:
+        def walk(model: tuple[Places, Booleans]) -> Floats:
             out = np.zeros(positive.shape[1])
             walk_down(*model, positive, negative, out)
             return out
@@ -72,7 +72,7 @@ class ScoreOrder:
         taus: Any = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
         return 0.5 + np.nan_to_num(taus) * np.sqrt(np.array(of_scores) / differ) / 2
 
-    def by_annotator(self, item: NDArray[Any], annotator: NDArray[Any], positive: NDArray[np.bool_]) -> Floats:
+    def by_annotator(self, item: NDArray[Any], annotator: NDArray[Any], positive: Booleans) -> Floats:
         """Return the mean over annotators of the area under the curve against their own labels, shape (model,).
 
         A label (row,) says whose it is, of which item, and whether it is the positive one. An annotator weighs as much

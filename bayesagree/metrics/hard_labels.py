@@ -176,10 +176,10 @@ def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int |
 
 
 def confusion_counts(
-    truth: NDArray[np.integer[Any]],
-    predicted: NDArray[np.integer[Any]],
+    truth: NDArray[Any],
+    predicted: NDArray[Any],
     n_labels: int,
-    weights: NDArray[np.floating[Any]] | None = None,
+    weights: Floats | None = None,
 ) -> Floats:
     """Count (true label, predicted label) of every model, shape (..., model, label, predicted label).
 
@@ -230,7 +230,7 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
     return np.mean([joined(name, ending, found, label=positive) for name in names], axis=0)
 
 
-def warn_undefined(scores: NDArray[np.floating[Any]], metric: str, models: NDArray[Any]) -> None:
+def warn_undefined(scores: Floats, metric: str, models: NDArray[Any]) -> None:
     """Warn of scores that do not exist, with the models and the reason."""
     if np.isnan(scores).any():
         warn(f"{metric} of {shorten(models[np.isnan(scores)])} does not exist: {REASONS[metric]}")

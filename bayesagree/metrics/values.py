@@ -12,7 +12,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Places
+from bayesagree._types import Booleans, Codes, Floats, Places
 from bayesagree.annotations._model_outputs import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock
@@ -25,7 +25,7 @@ class Given(NamedTuple):
     """Predictions as metrics read them; of one model the first dim is missing."""
 
     # Predicted label, -1 for none, shape (model, item), and the best labels (model, item, rank).
-    hard: NDArray[np.int32]
+    hard: Codes
     best: NDArray[Any]
     # Score of every label, shape (model, item, label); no labels for hard predictions.
     scores: Floats
@@ -37,7 +37,7 @@ class Given(NamedTuple):
     categories: NDArray[Any]
     levels: Floats
     # Predicted labels of all runs of the same model, shape (run, item).
-    runs: Sequence[NDArray[np.int32]] = ()
+    runs: Sequence[Codes] = ()
 
     @classmethod
     def of(cls, predictions: Predictions, depth: int = 1) -> Self:
@@ -102,13 +102,13 @@ class Drawn:
 # Best labels in order. Labels that tie stand in label order.
 
 
-def top(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
+def top(drawn: Drawn, given: Given, k: int) -> Booleans:
     """Whether the true label is among the k best."""
     best = given.best.astype(drawn.label.dtype)
     return np.logical_or.reduce([drawn.label == best[:, rank, None] for rank in range(k)])
 
 
-def right(drawn: Drawn, given: Given) -> NDArray[np.bool_]:
+def right(drawn: Drawn, given: Given) -> Booleans:
     """Whether the model's label is the true one."""
     return drawn.label == given.hard[:, None].astype(drawn.label.dtype)
 
@@ -174,7 +174,7 @@ def overlap(drawn: Drawn, given: Given, k: int) -> Floats:
     return np.sum(looked_up(drawn, [places(drawn, given, k) < k] * k), axis=0) / k
 
 
-def same_set(drawn: Drawn, given: Given, k: int) -> NDArray[np.bool_]:
+def same_set(drawn: Drawn, given: Given, k: int) -> Booleans:
     """Whether both lists have the same labels."""
     return np.logical_and.reduce(looked_up(drawn, [places(drawn, given, k) < k] * k))
 
@@ -281,7 +281,7 @@ def centred(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
     return drawn.number - given.centre, given.points[:, None] - given.centre
 
 
-def covered(drawn: Drawn, given: Given, percent: float) -> NDArray[np.bool_]:
+def covered(drawn: Drawn, given: Given, percent: float) -> Booleans:
     """Whether the truth is inside the central interval of the model."""
     tail = (1 - percent / 100) / 2
     at = np.interp([tail, 1 - tail], given.levels, np.arange(given.levels.size))
@@ -319,7 +319,7 @@ def weighted_sum(values: NDArray[Any], weights: Floats | None) -> Floats:
     return values.sum(axis=0, dtype=np.int32 if values.dtype == bool else None)
 
 
-def by_group(group: NDArray[np.integer], rows: NDArray[Any], n: int) -> Floats:
+def by_group(group: NDArray[Any], rows: NDArray[Any], n: int) -> Floats:
     """Sum rows (item, sample) over the items of each of n groups, -1 for none."""
     out = np.zeros((n, rows.shape[1]))
     for g, row in zip(group.tolist(), rows):

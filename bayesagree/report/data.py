@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Booleans
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
@@ -132,7 +133,7 @@ class ReportData(AnyReport):
     given: tuple[str, ...]
 
     @property
-    def is_open(self) -> NDArray[np.bool_]:
+    def is_open(self) -> Booleans:
         """Which items the annotations leave open, at the reference reliability."""
         return self.certainty.isel(reliability=0).values < OPEN
 

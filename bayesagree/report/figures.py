@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.report.wording import probability
 
 # Width and height of a drawing in its own units.
@@ -30,7 +30,7 @@ def bars(values: Any) -> list[Markup]:
     return drawn
 
 
-def curve(values: NDArray[np.float64]) -> Markup:
+def curve(values: Floats) -> Markup:
     """Draw values from 0 to 1, sorted: the further right the curve reaches the top, the more of them are low."""
     y = HEIGHT - 1 - (HEIGHT - 2) * np.quantile(values, np.linspace(0, 1, WIDTH // 2))
     points = " ".join(f"{2 * k},{one:.1f}" for k, one in enumerate(y))

@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32
@@ -20,9 +20,9 @@ Shared = list[Floats]
 
 
 def group_draws(
-    agree: NDArray[np.int64],
-    total: NDArray[np.int64],
-    group: NDArray[np.int64],
+    agree: Integers,
+    total: Integers,
+    group: Integers,
     n_groups: int,
     n_samples: int,
     rng: np.random.Generator,
@@ -100,7 +100,7 @@ def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, F
     return scaled, largest
 
 
-def _more_than(values: NDArray[np.int64], group: NDArray[np.int64], n_groups: int) -> Floats:
+def _more_than(values: Integers, group: Integers, n_groups: int) -> Floats:
     """Count the annotators of each group whose value exceeds k = 0, 1, ..., shape (group, k)."""
     size = int(values.max()) + 1
     exactly = np.bincount(group * size + values, minlength=n_groups * size).reshape(n_groups, size)

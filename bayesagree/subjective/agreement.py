@@ -5,9 +5,8 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement._coefficients import EQUAL_TAILS, SHORTEST, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.annotations import Labels, Ratings
@@ -118,7 +117,7 @@ def group_agreement(
     return table
 
 
-def _sums(values: Floats, at: NDArray[np.int64], shape: tuple[int, int]) -> Floats:
+def _sums(values: Floats, at: Integers, shape: tuple[int, int]) -> Floats:
     """Sum rows (row, moment) by their place in a table, shape (*shape, moment)."""
     sums = [np.bincount(at, column, shape[0] * shape[1]) for column in values.T]
     return np.stack(sums, axis=-1).reshape(*shape, -1)

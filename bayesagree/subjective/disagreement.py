@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._types import Booleans
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, refuse, shorten, warn
 from bayesagree.io.doors import as_annotations
@@ -129,7 +129,7 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
     return annotations.select(left[annotations.item_index])
 
 
-def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> NDArray[np.bool_]:
+def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> Booleans:
     """Return which items are among those named, shape (item,)."""
     if items is None:
         return np.ones(annotations.items.size, np.bool_)

@@ -24,6 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
@@ -50,9 +51,9 @@ class GroupCounts(NamedTuple):
 
     models: NDArray[Any]
     groups: NDArray[np.str_]
-    group: NDArray[np.int64]
-    agree: NDArray[np.int64]
-    total: NDArray[np.int64]
+    group: Integers
+    agree: Integers
+    total: Integers
 
 
 def group_posterior(

@@ -11,9 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.agreement._patterns import RatingCounts
 
 Kind = Literal["averaged", "binned", "inflated"]
@@ -58,7 +57,7 @@ class Likelihood:
     densities: bool
     weight: Floats
     size: Floats
-    group: NDArray[np.int64]
+    group: Integers
     log_width: float = 0.0
     bin_width: float = np.nan
 
@@ -156,7 +155,7 @@ def likelihood(counts: RatingCounts, kind: Kind, *, discrete: bool) -> Likelihoo
     return _from_intervals(counts, *intervals(counts.values))
 
 
-def intervals(values: Floats) -> tuple[Floats, NDArray[np.int64], float]:
+def intervals(values: Floats) -> tuple[Floats, Integers, float]:
     """Return the centres of the intervals of ascending values, the interval of each value, and their width.
 
     They are as wide as the smallest gap; values nearer than `SMALLEST_BIN` to each other are read to that precision.
@@ -169,7 +168,7 @@ def intervals(values: Floats) -> tuple[Floats, NDArray[np.int64], float]:
     return cell[new] * SMALLEST_BIN, np.cumsum(new) - 1, SMALLEST_BIN
 
 
-def _from_intervals(counts: RatingCounts, centre: Floats, which: NDArray[np.int64], gap: float) -> Likelihood:
+def _from_intervals(counts: RatingCounts, centre: Floats, which: Integers, gap: float) -> Likelihood:
     """Let every value stand for an interval, on a fine scale and far from the ends by its density times the width."""
     own = OWN_BINS if gap > SHORT else 3  # of a scale so fine few ratings lie there
     flat = (np.minimum(centre, 1 - centre) > own * gap) & (gap < FINE)

@@ -1,7 +1,5 @@
 """promptfoo: results of an evaluation as JSON; each assertion is a judge of each output."""
 
-from typing import Any
-
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found
 
@@ -19,14 +17,9 @@ def read(file: File, question: str | None) -> Found:
         item = f"test {row['testIdx']}, {system}"
         grading = row.get("gradingResult") or {}
         components = grading.get("componentResults") or [grading | {"pass": row["success"]}]
-        for number, component in enumerate(components):
-            judge = _judge(component, number)
+        for number, component in enumerate(components, 1):
+            assertion = component.get("assertion") or {}
+            kind = assertion.get("metric") or assertion.get("type") or "assertion"
             verdict = "pass" if component["pass"] else "fail"
-            found.answers.append(("pass", item, judge, verdict))
+            found.answers.append(("pass", item, f"{kind} {number}", verdict))
     return found
-
-
-def _judge(component: dict[str, Any], number: int) -> str:
-    assertion = component.get("assertion") or {}
-    kind = assertion.get("metric") or assertion.get("type") or "assertion"
-    return f"{kind} {number + 1}"
