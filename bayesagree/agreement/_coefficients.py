@@ -90,8 +90,7 @@ def interval_of(
         lower, upper = min(lower, estimate), max(upper, estimate)
     lost = drawn.size - defined.size
     note = together(remark, f"{lost} of {drawn.size} replicates undefined" if lost else "")
-    kind = EQUAL_TAILS if equal_tails else SHORTEST
-    return {"lower": lower, "upper": upper, "ci_kind": kind, "note": note}
+    return {"lower": lower, "upper": upper, "ci_kind": EQUAL_TAILS if equal_tails else SHORTEST, "note": note}
 
 
 def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:

@@ -127,8 +127,7 @@ def icc_one_way(W: Floats, C: Any, values: Floats) -> Floats:
     """Return ICC(1): the share of the variance of a rating that lies between items, any number of ratings per item."""
     n, first, second = moments(C, values)
     items, N = W.sum(axis=1), W @ n
-    total = W @ first
-    between = ratio(W @ (first**2 / n) - total**2 / N, items - 1)
+    between = ratio(W @ (first**2 / n) - (W @ first) ** 2 / N, items - 1)
     within = ratio(W @ (second - first**2 / n), N - items)
     size = ratio(N - (W @ n**2) / N, items - 1)
     return ratio(between - within, between + (size - 1) * within)

@@ -78,8 +78,7 @@ class Items:
     @property
     def repeated(self) -> bool:
         """Whether an annotator annotated an item more than once."""
-        same = (self.item[1:] == self.item[:-1]) & (self.annotator[1:] == self.annotator[:-1])
-        return bool(same.any())
+        return bool(((np.diff(self.item) == 0) & (np.diff(self.annotator) == 0)).any())
 
     def each(self) -> tuple[Floats, Integers]:
         """Return items with an annotation as units: their weight, 0 of pseudo-items, and the unit of each item."""
@@ -144,8 +143,7 @@ def with_pseudo_items(rows: Rows, n_items: int, n_values: int) -> Rows:
     begin, n = np.searchsorted(item, template), size[template]
     of = np.concatenate([annotator[b : b + k] for b, k in zip(begin, n)])
     new_item = n_items + np.repeat(np.arange(2 * half), np.tile(n, 2))
-    new_code = pseudo_codes(n, np.bincount(code, minlength=n_values))
-    new = new_item, np.concatenate([of, of]), new_code
+    new = new_item, np.concatenate([of, of]), pseudo_codes(n, np.bincount(code, minlength=n_values))
     return [np.concatenate(both) for both in zip(rows, new)]
 
 

@@ -172,5 +172,4 @@ def _inside(mean: Any, sd: Any, size: Any) -> Any:
     low: Any = pt.erf(-mean / unit)
     high: Any = pt.erf((1 - mean) / unit)
     shape = pt.broadcast_arrays(mean, sd)[0].shape if rv_size_is_none(size) else size
-    drawn = mean + unit * pt.erfinv(low + (high - low) * pm.Uniform.dist(size=shape))
-    return pt.clip(drawn, 0, 1)
+    return pt.clip(mean + unit * pt.erfinv(low + (high - low) * pm.Uniform.dist(size=shape)), 0, 1)

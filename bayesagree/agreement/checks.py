@@ -113,10 +113,9 @@ def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
     def histogram(x: Floats) -> Floats:
         return np.histogram(_moments(x, item)[0], bins=BINS, range=(0, 1))[0].astype(float)
 
-    draws = zip(*beta_shapes(*hyper.T), np.exp(drawn.y), drawn.shares)
     replicates = np.stack([
         histogram(_replicate(ratings, rng.beta(a, b, item[-1] + 1)[item], precision, shares, rng))
-        for a, b, precision, shares in draws
+        for a, b, precision, shares in zip(*beta_shapes(*hyper.T), np.exp(drawn.y), drawn.shares)
     ])  # fmt: skip
     every = np.vstack([histogram(_coarse(ratings, ratings.unit()[kept])), replicates])
     distance = ((every - replicates.mean(axis=0)) ** 2 / (replicates.mean(axis=0) + 1)).sum(axis=1)

@@ -265,8 +265,7 @@ def krippendorff_alpha(
     if level in ("interval", "ratio") and not items.numeric:
         raise InputError(f"level={level!r} needs numbers, and the labels are none; pass level='ordinal'")
     counts = items.patterns.counts if level in ("nominal", "interval") else items.counts()
-    alpha = formula.alpha(items.patterns.weight[None], counts, level, items.values)
-    return _or_warn(float(alpha[0]), items)
+    return _or_warn(float(formula.alpha(items.patterns.weight[None], counts, level, items.values)[0]), items)
 
 
 def _or_warn(alpha: float, items: Items) -> float:

@@ -86,13 +86,13 @@ def detail_rows(
     cluster: Any,
     ci_prob: float,
     rng: np.random.Generator,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Yield the rows of `agreement_table` with ``by=``, in the order of the annotations."""
     one_of(by, "by", ("pair", "category", "item", "annotator"))
     if by in ("pair", "annotator") and not annotations.annotators_known:
         raise InputError(f"by={by!r} needs annotators with names; these annotations have none")
 
-    def row(items: Items, name: str, found: Coefficient, of: Labels | Ratings, **who: Any) -> dict[str, Any]:
+    def row(items: Items, name: str, found: Coefficient, of: Labels | Ratings, **who: Any) -> Row:
         codes = None if cluster is None else cluster_codes(cluster, of.items)
         ((_, sides, drawn),) = replicated(items, [(name, found)], rng, codes)
         sizes = {"n_items": items.patterns.n_items, "n_annotations": items.n_annotations}

@@ -17,13 +17,12 @@ Sources: Shrout and Fleiss, "Intraclass correlations: uses in assessing rater re
 contrasts", Biometrika 61 (1974), doi:10.1093/biomet/61.2.383.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import scipy as sp
 
 from bayesagree._types import Floats
+from bayesagree.agreement._coefficients import Row
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import hdi
@@ -115,10 +114,9 @@ class VarianceComponents:
         mass = np.exp(log - log.max()).ravel()
         cell = np.stack(np.divmod(rng.choice(mass.size, DRAWS, p=mass / mass.sum()), NODES))
         drawn = (np.take_along_axis(axes, cell, axis=1) + (rng.random((DRAWS, 2)).T - 0.5) * step).T
-        top = np.unravel_index(log.argmax(), log.shape)
         climbed = sp.optimize.minimize(
             lambda s: -self.log_likelihood(s[0], s[1:])[0],
-            [axis[k] for axis, k in zip(axes, top)],
+            [axis[k] for axis, k in zip(axes, np.unravel_index(log.argmax(), log.shape))],
             method="L-BFGS-B",
             bounds=[(0.0, 1 - 1e-9)] * 2,
             options={"ftol": 1e-15, "gtol": 1e-9},
@@ -197,7 +195,7 @@ def icc(
     return table
 
 
-def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, dict[str, Any]]:
+def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, Row]:
     """Return the rows of `agreement_table`, about these annotators: of all kinds that exist by name."""
     if np.unique(ratings.annotator_index).size > MOST_ANNOTATORS or not _exists(ratings):
         return {}
@@ -205,14 +203,9 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, d
     found, variances = _rows(ratings, None, ci_prob, random_seed, fixed=True)
     parts = ": item {:.3g}, annotator {:.3g}, error {:.3g}".format(*variances)
     for row in found:
-        kind = row.pop("kind")
-        name = NAMES[kind[0]] + "_mean" * (row["k"] > 1)
-        note = f"mean of {row['k']} ratings; " * (row["k"] > 1) + "components of variance"
-        note += parts if kind in ("2,1", "3,1") else ""
-        rows[name] = {key: row[key] for key in ("estimate", "lower", "upper")} | {
-            "ci_kind": "hdi",
-            "note": note,
-        }
+        kind, k = row.pop("kind"), row.pop("k")
+        note = f"mean of {k} ratings; " * (k > 1) + "components of variance" + parts * (kind in ("2,1", "3,1"))
+        rows[NAMES[kind[0]] + "_mean" * (k > 1)] = row | {"ci_kind": "hdi", "note": note}
     return rows
 
 
@@ -226,7 +219,7 @@ def _exists(ratings: Ratings) -> bool:
 
 def _rows(
     ratings: Ratings, k: int | None, ci_prob: float, random_seed: Seed, *, fixed: bool = False
-) -> tuple[list[dict[str, Any]], Floats]:
+) -> tuple[list[Row], Floats]:
     """Return kind, k, estimate and interval, which holds the estimate, of all kinds, and the variances (REML)."""
     rng = np.random.default_rng(seed_sequence(random_seed))
     rows = []

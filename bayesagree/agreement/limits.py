@@ -36,8 +36,7 @@ def warn_of_few(ratings: Ratings, problem: Problem, item_mean: ItemMean) -> None
     levels = ratings.n_levels
     reasons = []
     if levels is None and (levels := _levels_of_grid(problem)) is not None:
-        low, high = ratings.scale
-        step = (high - low) / (levels - 1)
+        step = np.ptp(ratings.scale) / (levels - 1)
         reasons.append(f"a grid of {levels} levels read as points of a continuous scale, pass step={step:g}")
     if rated == 1:
         reasons.append("one item, which easily fits chance")

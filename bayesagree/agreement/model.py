@@ -82,8 +82,7 @@ def _item_means(means: MeanPrior, rated: Any) -> Any:
     number = means.of_item[rated]
     # Without a truth: a normal density that is flat on (0, 1) to 1e-9.
     centre = np.append(0.5, means.truth)[number]
-    sd = np.where(number > 0, means.sd, 1e4)
-    return truncated_normal_variable("unit_item_mean", centre, sd, dims="item")
+    return truncated_normal_variable("unit_item_mean", centre, np.where(number > 0, means.sd, 1e4), dims="item")
 
 
 def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, binned: bool) -> None:

@@ -144,9 +144,13 @@ def common_agreement(
     drawn = "importance" if engine == "exact" else engine
     options = {"model": "common_agreement", "engine": drawn, "random_seed": random_seed, "settings": settings}
     if engine == "nuts":
-        means = {"item_mean": item_mean, "truth_sd": truth_sd}
-        effects: Any = {"annotator_effects": annotator_effects, "likelihood": problem.kind}
-        model = common_agreement_model(ratings, **means, **effects)
+        model = common_agreement_model(
+            ratings,
+            item_mean=item_mean,
+            truth_sd=truth_sd,
+            likelihood=problem.kind,
+            annotator_effects=annotator_effects,
+        )
         tree = parts.sample_tree(model, shape, ci_prob, sampler, options, keep_item_means=keep_item_means)
     else:
         tree = _exact_tree(problem, shape, ci_prob, options, progress, keep_item_means=keep_item_means)
@@ -249,7 +253,7 @@ def _exact_tree(
     joint = joint_posterior(problem, progress)
     limits.warn_of_readings(joint)
     posterior = joint.phi
-    drawn = joint.phi.draw(shape[0] * shape[1], rng)
+    drawn = posterior.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
     coords: dict[str, Any] = {}
     if likelihood in parts.OUTRIGHT:

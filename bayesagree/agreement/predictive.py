@@ -65,10 +65,8 @@ def _kind(ratings: Ratings) -> type:
 def _variables(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
     drawn = draws_of(posterior, "phi", "item_mean")
     low, high = ratings.scale
-    others = [
-        *(END_SHARES if settings.get("likelihood") in OUTRIGHT else ()),
-        *(["annotator_shift"] if "annotator_shift" in posterior else []),
-    ]
+    others = [*END_SHARES] * (settings.get("likelihood") in OUTRIGHT)
+    others += ["annotator_shift"] * ("annotator_shift" in posterior)
     unit = {"phi": drawn["phi"], "unit_item_mean": (drawn["item_mean"] - low) / (high - low)}
     return unit | draws_of(posterior, *others)
 
@@ -104,8 +102,8 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
 def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Pointwise:
     """Integral over the mean of each item by the quadrature of the exact engine, shape (sample, item)."""
     options = _options(ratings, settings)
-    mean = {"item_mean": options["item_mean"], "truth_sd": options["truth_sd"]}
-    problem = prepare(ratings, likelihood=settings["likelihood"], **mean)
+    del options["annotator_effects"]
+    problem = prepare(ratings, likelihood=settings["likelihood"], **options)
     hierarchical = problem.means.hierarchical
     parameters = draws_of(posterior, "phi", *(HYPER if hierarchical else ()))
     if "annotator_shift" in posterior:
@@ -119,8 +117,7 @@ def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Sett
         shares = np.column_stack(list(draws_of(posterior, *END_SHARES).values()))
     of_item = problem.patterns.pattern_of_item
     found = pattern_evidence(problem, np.log(precision_of(parameters["phi"])), hyper, shares)
-    out = found[of_item[of_item >= 0]].T
-    return Pointwise(ratings.items[of_item >= 0], out)
+    return Pointwise(ratings.items[of_item >= 0], found[of_item[of_item >= 0]].T)
 
 
 PREDICTIVE = PredictiveRecord(_model, _observed, _variables, _item_log_likelihood, _log_prior, _to_scale)

@@ -1,11 +1,11 @@
 """How far annotators rank alike: Kendall's W and mean tau-b, each with an interval."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bayesagree._types import Floats, Integers
-from bayesagree.agreement._coefficients import REPLICATES, interval_of, together, weight_shape
+from bayesagree.agreement._coefficients import REPLICATES, Row, interval_of, together, weight_shape
 from bayesagree.agreement._formulas import pair_sum, ratio
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
@@ -26,7 +26,7 @@ class Item(NamedTuple):
     tau: Floats
 
 
-def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
+def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> dict[str, Row]:
     """Estimate, interval and note of each coefficient: means over items with two or more rankings.
 
     Labels that an annotator does not name are tied in the last place.
@@ -36,14 +36,12 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
         raise InputError(
             "agreement of rankings needs the same labels on offer for all; these chose from several sets"
         )
-    sizes = np.bincount(rankings.item_index, minlength=rankings.items.size)
-    chosen = np.flatnonzero(sizes >= 2)
+    chosen = np.flatnonzero(np.bincount(rankings.item_index) >= 2)
     if not chosen.size:
         nothing = {"estimate": np.nan} | interval_of(np.empty(0), ci_prob, "no item has two rankings")
         return {name: nothing | KIND for name in NAMES}
     items = [_item(rankings, int(i)) for i in chosen]
-    values = [_coefficients(item, np.ones((1, item.ranking.size)))[:, 0] for item in items]
-    by_item = np.stack(values, axis=1)
+    by_item = np.hstack([_coefficients(item, np.ones((1, item.ranking.size))) for item in items])
     known = ~np.isnan(by_item)
     filled = np.where(known, by_item, 0.0)
 
@@ -100,7 +98,7 @@ def _item(rankings: Rankings, item: int) -> Item:
     entries = [slice(rankings.start[r], rankings.start[r + 1]) for r in rows]
     named = np.unique(np.concatenate([rankings.label_index[e] for e in entries]))
     n_labels = rankings.categories.size
-    rest = rankings.categories.size - named.size
+    rest = n_labels - named.size
     block = np.full((rows.size, named.size + (rest > 0)), np.iinfo(np.int32).max)  # unnamed: after every block
     for r, e in enumerate(entries):
         block[r, np.searchsorted(named, rankings.label_index[e])] = rankings.block[e]

@@ -60,10 +60,8 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
     found = intervals_of(draws, ci_prob).transpose("metric", "reliability", "model")
     if group == "posterior" and WITHOUT_UNSURE in result:
         other = score_intervals(result, group=WITHOUT_UNSURE, ci_prob=ci_prob).reindex_like(found)
-        found["lower"], found["upper"] = (
-            np.fmin(found["lower"], other["lower"]),
-            np.fmax(found["upper"], other["upper"]),
-        )
+        found["lower"] = np.fmin(found["lower"], other["lower"])
+        found["upper"] = np.fmax(found["upper"], other["upper"])
     return found
 
 

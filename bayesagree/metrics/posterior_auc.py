@@ -97,8 +97,7 @@ def auc_posterior(
     draws = positive_int(draws, "draws")
     chains = positive_int(chains, "chains")
     work = partial(_against_labels, ScoreOrder(scores[-1]), labels.counts())
-    size = max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size))
-    blocks = item_blocks(draws * chains, size)
+    blocks = item_blocks(draws * chains, max(1, min(DRAWS_PER_BLOCK, CELLS_PER_BLOCK // labels.items.size)))
     streams = block_generators(random_seed, len(blocks))
     samples = np.concatenate(
         list(map_blocks(work, [(b.stop - b.start, rng) for b, rng in zip(blocks, streams)]))
@@ -141,8 +140,7 @@ def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, np.ran
     pairs = of_positive * of_negative - own
     right = above * of_negative + below * of_positive + above * below
     won = order.walked(np.ascontiguousarray(positive.T), np.ascontiguousarray(negative.T)) - own / 2
-    area = (won + right) / (pairs + right)
-    return np.column_stack([area.T, top])
+    return np.column_stack([((won + right) / (pairs + right)).T, top])
 
 
 def ceiling(weight: Floats, share: Floats, both: Floats) -> Floats:

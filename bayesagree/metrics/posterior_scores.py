@@ -153,8 +153,7 @@ def score(
         sums.add(done)
         if not requested.record.by_user:
             advance(done.items.stop - done.items.start)
-    n = 0 if slices is None else slices.names.size
-    values = by_slice(lambda inside: sums.scores(inside)[0], n) if n else sums.scores()[0]
+    values = sums.scores()[0] if slices is None else by_slice(lambda at: sums.scores(at)[0], slices.names.size)
     return score_array(values, requested, predictions, (draws.chains, draws.draws), slices)
 
 

@@ -94,8 +94,7 @@ class Metric:
             return metric
         if isinstance(metric, str):
             return cls.named(metric)
-        user = metric if isinstance(metric, UserMetric) else UserMetric(metric)
-        return cls(user.record())
+        return cls((metric if isinstance(metric, UserMetric) else UserMetric(metric)).record())
 
     @property
     def name(self) -> str:

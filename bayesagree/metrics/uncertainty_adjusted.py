@@ -142,8 +142,7 @@ def accuracy_given_risk(
     """
     predictions = as_predictions(predictions, as_truth(truth))
     top = Metric.named(f"top_{positive_int(k, 'k')}_accuracy")
-    labels = truth_draws(truth, top.depth, threshold=threshold).labels.tolist()
-    at_level = given_risk(top, risk, labels)
+    at_level = given_risk(top, risk, truth_draws(truth, top.depth, threshold=threshold).labels.tolist())
     if level not in at_level:
         raise InputError(f"risk level {level!r} is not one of {shorten([*at_level])}")
     return score(truth, predictions, at_level[level], threshold=threshold)

@@ -145,8 +145,8 @@ def runs_given(given: Given) -> NDArray[Any]:
 def flips(drawn: Drawn, given: Given) -> Floats:
     """Share of pairs of runs that gave different labels."""
     n, number = len(given.runs), runs_given(given)
-    rate = 1 - (number * (number - 1)).sum(axis=1) / (n * (n - 1))
-    return np.broadcast_to(rate[:, None], drawn.label.shape)
+    rate = 1 - (number * (number - 1)).sum(axis=1, keepdims=True) / (n * (n - 1))
+    return np.broadcast_to(rate, drawn.label.shape)
 
 
 def majority_right(drawn: Drawn, given: Given) -> Floats:
@@ -369,8 +369,7 @@ def correlation(means: Floats) -> Floats:
     of_x, of_y = xx - x * x, yy - y * y
     # Variances come as differences of moments, right to about 1e-15 of them.
     varies = (of_x > 1e-14 * np.maximum(xx, 1e-300)) & (of_y > 1e-14 * np.maximum(yy, 1e-300))
-    root = np.sqrt(np.where(varies, of_x * of_y, 1.0))
-    return np.where(varies, (xy - x * y) / root, np.nan)
+    return np.where(varies, (xy - x * y) / np.sqrt(np.where(varies, of_x * of_y, 1.0)), np.nan)
 
 
 def concordance(means: Floats) -> Floats:

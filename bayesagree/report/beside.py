@@ -63,17 +63,18 @@ class GroupResults:
 
     by: str
     composition: pd.DataFrame
-    accuracy: xr.Dataset | None = None
+    accuracy: xr.Dataset | None
 
 
 def group_results(case: Case, groups: Groups) -> GroupResults:
     """Compute who is in each group and how well each model serves it."""
     annotations, models, settings = case
     labels = as_labels(cast(Any, annotations), settings.threshold)
-    if models is None:
-        return GroupResults(groups.by, groups.composition(labels))
-    drawn = group_posterior(labels, models, groups, **settings.options("draws", "chains", "random_seed"))
-    return GroupResults(groups.by, groups.composition(labels), group_summary(drawn))
+    accuracy = None
+    if models is not None:
+        how = settings.options("draws", "chains", "random_seed")
+        accuracy = group_summary(group_posterior(labels, models, groups, **how))
+    return GroupResults(groups.by, groups.composition(labels), accuracy)
 
 
 def people_of(annotations: Annotations, random_seed: int) -> dict[str, pd.DataFrame]:

@@ -67,8 +67,7 @@ def _labels_of(labels: Labels, item: int) -> Lines:
     votes: Counter[str] = Counter()
     for row in np.flatnonzero(labels.item_index == item):
         votes[str(labels.categories[labels.label_index[row]])] += int(labels.count[row])
-    line = ", ".join(f"{name} ({n})" for name, n in votes.most_common())
-    return (line,) if votes else (), votes.total()
+    return (", ".join(f"{name} ({n})" for name, n in votes.most_common()),) if votes else (), votes.total()
 
 
 def _ratings_of(ratings: Ratings, item: int) -> Lines:

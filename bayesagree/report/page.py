@@ -130,8 +130,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    writers: Any = (*wording.WRITERS, coefficient_name, gold_notes)
-    named = {writer.__name__: writer for writer in writers}
+    named = {writer.__name__: writer for writer in (*wording.WRITERS, coefficient_name, gold_notes)}
     found.filters |= named | {"one_line": lambda text: Markup(re.sub(r"[ \n]+", " ", text).strip())}
     found.globals |= named | {
         "DECIDED": DECIDED, "EFFECTS": EFFECTS, "ITEMS_ARE": ITEMS_ARE, "OF_ANNOTATIONS": OF_ANNOTATIONS, "OPEN": OPEN,

@@ -65,8 +65,8 @@ def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScor
     """Score the models at every reliability; returns also the evaluation."""
     models: Any = case.models
     settings = case.settings
-    record = case.settings.record
-    metrics = case.settings.metrics
+    record = settings.record
+    metrics = settings.metrics
     options = settings.options(
         "plausibility", "reliability", "metrics", "draws", "chains", "random_seed", "items", "missing", "risk"
     )

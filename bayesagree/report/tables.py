@@ -107,8 +107,7 @@ def _ranked(
 
     rows = []
     first = next(iter(shown.values()))
-    models = ranking.itertuples()
-    for rank in cast("Iterator[Any]", models):
+    for rank in cast("Iterator[Any]", ranking.itertuples()):
         tier = f"{rank.tier} (place {rank.rank_lower} to {rank.rank_upper})"
         chances = probability(rank.prob_best), probability(rank.prob_better)
         rows.append((str(rank.Index), tier, *scores(rank.Index), *chances, last[1](rank.Index)))
@@ -213,10 +212,9 @@ def _pairs(people: pd.DataFrame, pairs: pd.DataFrame) -> Table:
     people = people.assign(estimate=people["estimate"].fillna(mean)).sort_values("estimate")
     cells = {pair: shade(max(k, 0), number(k)) for pair, k in kappa.items()}
     names = people["annotator"].tolist()
-    known = _rows(people, annotator=str, estimate=number, ends=interval)
     rows = [
         (who, f"{value} ({ends})", *(cells.get((name, other), "") for other in names))
-        for name, (who, value, ends) in zip(names, known)
+        for name, (who, value, ends) in zip(names, _rows(people, annotator=str, estimate=number, ends=interval))
     ]
     caption = "Cohen's kappa of each annotator with the others, with its 95 % interval, and of each pair"
     rows = with_bars(rows, people[["estimate", *ENDS]], 1)

@@ -81,8 +81,7 @@ def metric_name(name: str) -> str:
 
 def metric_meaning(name: str) -> str:
     """Return the meaning of a metric."""
-    metric = Metric.named(name)
-    return metric.meaning.replace("among the 1 best labels", "the best label")
+    return Metric.named(name).meaning.replace("among the 1 best labels", "the best label")
 
 
 # Characters up to which a name stays on one line: it then fits a table of three columns at 390 px.

@@ -35,8 +35,7 @@ def group_draws(
         shared = _range_that_matters(shared, _on_cells(counts, edges, shared)[2])
     likelihood, prior, log_weight = _on_cells(counts, edges, shared)
     weight = np.exp(log_weight - sp.special.logsumexp(log_weight)).ravel()
-    cell = np.sort(rng.choice(weight.size, n_samples, p=weight / weight.sum()))
-    within, hyper = np.divmod(cell, len(prior))
+    within, hyper = np.divmod(np.sort(rng.choice(weight.size, n_samples, p=weight / weight.sum())), len(prior))
     means = np.empty((n_samples, n_groups))
     for w in np.unique(within):
         rows = np.flatnonzero(within == w)
@@ -77,12 +76,10 @@ def _on_cells(counts: Counts, edges: Floats, shared: Shared) -> tuple[Floats, Fl
 def _range_that_matters(shared: Shared, log_weight: Floats) -> Shared:
     """Return finer cells over the box outside of which the posterior is negligible."""
     matters = log_weight.reshape([edges.size - 1 for edges in shared]) > log_weight.max() - NEGLIGIBLE
-    boxes = []
-    for edges, at in zip(shared, np.nonzero(matters)):
-        low = max(at.min() - 1, 0)
-        high = min(at.max() + 2, edges.size - 1)
-        boxes.append(np.linspace(edges[low], edges[high], FINE + 1))
-    return boxes
+    return [
+        np.linspace(edges[max(at.min() - 1, 0)], edges[min(at.max() + 2, edges.size - 1)], FINE + 1)
+        for edges, at in zip(shared, np.nonzero(matters))
+    ]
 
 
 def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, Floats]:

@@ -94,8 +94,7 @@ def group_agreement(
     # Of each value 1, x and |x|^2, shape (value, moment).
     moments = np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
-    cells = group.astype(np.int64) * n_items + item
-    by_cell = _sums(moments[code], cells, (size, n_items))
+    by_cell = _sums(moments[code], group.astype(np.int64) * n_items + item, (size, n_items))
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(np.float64)
@@ -156,8 +155,7 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
     size = np.tile(size, 2)
     item = np.repeat(np.arange(PSEUDO_ITEMS), size)
     place = np.arange(item.size) - np.repeat(np.cumsum(size) - size, size)
-    of_second = place >= np.tile(first, 2)[item]
-    sides = _sums(rows, item + PSEUDO_ITEMS * of_second, (2, PSEUDO_ITEMS))
+    sides = _sums(rows, item + PSEUDO_ITEMS * (place >= np.tile(first, 2)[item]), (2, PSEUDO_ITEMS))
     return _pair_sums(sides[0], sides[0 if same else 1], same=same)
 
 
@@ -167,5 +165,4 @@ def _alpha(sums: Floats, *, same: bool) -> Floats:
     expected, n_any = _distance(x, y, same=same)
     defined = (sums[:, 1] > 0) & (expected > 0)
     share = np.divide(sums[:, 2], sums[:, 1], out=np.full(len(sums), np.nan), where=defined)
-    chance = np.divide(expected, n_any, out=np.ones(len(sums)), where=defined)
-    return 1 - share / chance
+    return 1 - share / np.divide(expected, n_any, out=np.ones(len(sums)), where=defined)

@@ -156,9 +156,8 @@ class Judgments:
         q = np.nan_to_num(self.item.T @ quality.uqs)
         crowd = self.item.T @ (self.item @ weight) - weight
         size = np.sqrt(vectors @ quality.aqs)
-        own_length = np.sqrt(self.marks @ quality.aqs)
         # Sums over the other judgments of an item, (judgment, label): of unit vectors, and of vectors.
-        unit, whole = (self._others(by) for by in (weight / own_length, weight))
+        unit, whole = (self._others(by) for by in (weight / np.sqrt(self.marks @ quality.aqs), weight))
         similarity = vectors.multiply(unit) @ quality.aqs / size
         length = size * np.sqrt(whole.power(2) @ quality.aqs)
         # An annotator of weight 0 has no direction; the published scores give such a cosine the smallest value.

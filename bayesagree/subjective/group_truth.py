@@ -103,8 +103,7 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     across = (counts * others).sum(axis=(1, 2))
     crossed = (size * others.sum(axis=2)).sum(axis=1)
     known = (pairs > 0) & (crossed > 0)
-    share = within / np.maximum(pairs, 1) - across / np.maximum(crossed, 1)
-    return np.where(known, share, np.nan)
+    return np.where(known, within / np.maximum(pairs, 1) - across / np.maximum(crossed, 1), np.nan)
 
 
 def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFrame:

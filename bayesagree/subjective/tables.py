@@ -48,8 +48,8 @@ def performance_draws(
     """Draw performance (draw, model, group) and dispersion: accuracy from its posterior, others by bootstrap."""
     if performance.attrs["metric"] != "accuracy":
         return dispersion_draws(performance, draws=4 * draws, random_seed=random_seed)
-    labels = cast(Labels, scored)  # ratings have no accuracy
-    tree = group_posterior(labels, models, groups, draws=draws, random_seed=random_seed)
+    # Ratings have no accuracy.
+    tree = group_posterior(cast(Labels, scored), models, groups, draws=draws, random_seed=random_seed)
     joined = tree["posterior"].to_dataset().stack(sample=("chain", "draw")).reset_index("sample", drop=True)
     return joined.rename(sample="draw").reindex(group=performance["group"]).transpose("draw", "model", "group")
 

@@ -258,10 +258,9 @@ def _mode(density: Density, starts: Floats, ranges: list[tuple[float, float]]) -
         return value, (up - down) / (2 * SPACING)
 
     # Far beyond the best start an item's likelihood needs many nodes.
-    ends = zip(ranges, start)
     bounds = [
         (max(low + 3 * SPACING, at - FARTHEST), min(high - 3 * SPACING, at + FARTHEST))
-        for (low, high), at in ends
+        for (low, high), at in zip(ranges, start)
     ]
     at = sp.optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-6}).x
     up, down = np.split(np.stack([loss(at + step)[1] for step in around]), 2)

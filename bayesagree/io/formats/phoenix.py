@@ -25,8 +25,7 @@ def read(file: File, question: str | None) -> Found:
     for row in file.lines():
         answer = row.get("result") or row
         label = answer.get("label", row.get("result.label"))
-        score = answer.get("score", row.get("result.score"))
-        value = score if label is None else label
+        value = answer.get("score", row.get("result.score")) if label is None else label
         if value is None:
             found.left_out["annotations without label or score"] += 1
             continue

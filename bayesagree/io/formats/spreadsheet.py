@@ -110,8 +110,7 @@ def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
         raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
     names: Any = cells.columns.tolist() if wanted.labels is None else wanted.labels
     array = cells.fillna(0).to_numpy()
-    items = _items(table, columns)
-    return Labels.from_counts(array, items=items, labels=names, ordered=wanted.ordered)
+    return Labels.from_counts(array, items=_items(table, columns), labels=names, ordered=wanted.ordered)
 
 
 def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
