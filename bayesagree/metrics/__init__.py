@@ -4,7 +4,8 @@
   metrics; `registry`: a metric by its name.
 - `values`, `hard_labels`, `curves`: the functions: what an item counts in a draw, scores of counts, scores of all items
   at once.
-- `concordant_pairs`: pairs that scores put in the right order, which every area under a curve counts.
+- `concordant_pairs`: pairs that scores put in the right order, which every area under a curve counts; `_walk` is its
+  compiled loop.
 - `_scorer`: all metrics of some models, and another annotator, on blocks of draws; sums over all blocks, by slice;
   `item_weights`: slices and weights of items; `_checks`: what metrics ask of predictions.
 - `posterior_scores`: any metric against every draw of the truth.
