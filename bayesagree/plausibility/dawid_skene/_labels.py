@@ -19,8 +19,6 @@ CONDITIONAL_SHARE = 2.0**-10
 # Sweeps after which what annotators share is drawn, names are exchanged, and equal labels of mixed membership move
 # together: each costs as much as a sweep.
 SHARED, NAMES, TOGETHER = 3, 9, 2
-# Points that a slice tries at most.
-POINTS = 60
 
 
 class LabelSampler(Sampler):
@@ -67,7 +65,7 @@ class LabelSampler(Sampler):
         crowd, (chain, seen) = self.crowd, np.nonzero(self.choice >= 0)
         latent, answer = self.choice[chain, seen], crowd.label[seen]
         shape = len(self.choice), crowd.n_items, crowd.n_labels
-        self.n = table(shape, chain, crowd.item[seen], latent) + 1.0 * crowd.gold
+        self.n = table(shape, chain, crowd.item[seen], latent) + crowd.gold.astype(float)
         place = chain, crowd.annotator[seen], self.rows.row[latent], self.rows.column[latent, answer]
         self.counts = 1.0 * table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
         self.sums = self.counts.sum(axis=3)
@@ -202,7 +200,7 @@ def draw_shared(rng: Rng, counts: Floats, x: Floats, share: Floats, centre: floa
     sizes, prior = counts.sum(axis=3, keepdims=True), (np.log(centre), float(sd))
     counts, share = np.append(counts, sizes, axis=3), np.append(share, np.ones((*x.shape, 1)), axis=2)
     above, new = np.zeros((share.shape[2], int(sizes.max()) + 1)), np.zeros_like(share)
-    drop, of_slices = rng.standard_exponential(x.shape), rng.random((*x.shape, POINTS))
+    drop, of_slices = rng.standard_exponential(x.shape), rng.random((*x.shape, 60))
     of_counts = rng.random((len(x), 2 * int(sizes.sum(axis=(1, 2)).max())))
     draw_concentration(counts, x, share, prior, above, drop, of_slices, of_counts, new)
     return new[..., :-1]

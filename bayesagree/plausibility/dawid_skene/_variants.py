@@ -44,8 +44,6 @@ MANY_ANNOTATORS = 20
 LEAST_WEIGHT = 0.02
 # Steps of EM for the weights, at most, and the largest change of a weight after which they end.
 STEPS, ENOUGH = 500, 1e-5
-# Log of the most that a panel of hundreds may add to the odds of its label: e^709 would overflow.
-MOST_GAIN = 500.0
 # Labels that the crowd's mean accuracy and label shares are worth in those of one annotator.
 HABIT = 2.0
 
@@ -138,7 +136,9 @@ def stacking_weights(
     for _ in range(STEPS):
         right = accuracy[annotator]
         knows = right / (right + (1 - right) * habit[which])
-        gain = np.exp(np.minimum(np.bincount(same, -np.log1p(-knows)), MOST_GAIN))
+        gain = np.exp(
+            np.minimum(np.bincount(same, -np.log1p(-knows)), 500.0)
+        )  # of hundreds e^709 would overflow
         # Probability of a panel's labels if each candidate is right, over that if the truth is one nobody gave.
         likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
         total = likelihood @ weight

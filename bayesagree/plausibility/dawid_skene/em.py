@@ -1,7 +1,6 @@
 """Maximum likelihood for the Dawid-Skene model by expectation maximisation (Dawid and Skene 1979)."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy as sp
@@ -13,8 +12,7 @@ from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 EM_VARIANTS = ("full", "class_conditional", "one_coin")
 
 
-@dataclass(frozen=True, eq=False)
-class EMResult:
+class EMResult(NamedTuple):
     """The maximum.
 
     Attributes

@@ -94,7 +94,6 @@ class LabelFrame(Frame):
         return super().coords() | ({"annotator": self.annotations.annotators} if self.weights.size else {})
 
 
-@dataclass(frozen=True, eq=False)
 class VoteFrame(LabelFrame):
     """Labels whose votes teach the parameters; a form gives `layout`, `said`, `of_votes` and `draw_items`."""
 
@@ -135,7 +134,6 @@ class VoteFrame(LabelFrame):
         return climb(self.of_votes(at, counts[at]), self.layout.prior, number, ENOUGH_TO_BEGIN)
 
 
-@dataclass(frozen=True, eq=False)
 class InformedProblem(VoteFrame):
     """Labels without order and predictions on the same items."""
 

@@ -13,9 +13,6 @@ from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 
-# Below this a probability is rounding: its log would be an outlier with leverage over the slope.
-LEAST_PROBABILITY = 1e-6
-
 Excluded = str | Sequence[str] | None
 
 
@@ -43,12 +40,12 @@ class Covariates(NamedTuple):
         kept = kept_models(predictions.models, exclude)
         models = [str(m) for m in predictions.models[kept]]
         hit = np.ascontiguousarray(predictions.hard_labels()[kept].T)
-        scores: Any = predictions.scores
-        scored = 0 if scores is None else kept.size
-        dense = np.empty((predictions.items.size, 2 * scored, predictions.categories.size), np.float32)
-        for j in range(scored):
-            dense[:, 2 * j], dense[:, 2 * j + 1] = _columns(scores[kept[j]])
-        names = [f"{what}:{m}" for m in models[:scored] for what in ("log_probability", "probability")]
+        scores: Any = () if predictions.scores is None else predictions.scores
+        scored = kept[: len(scores)]
+        dense = np.empty((predictions.items.size, 2 * scored.size, predictions.categories.size), np.float32)
+        for j, place in enumerate(scored):
+            dense[:, 2 * j], dense[:, 2 * j + 1] = _columns(scores[place])
+        names = [f"{what}:{m}" for m in models[: scored.size] for what in ("log_probability", "probability")]
         return cls(dense, hit, (*names, *(f"top_label:{m}" for m in models)))
 
     def columns(self, items: Any = slice(None), hit: float = 1.0) -> Floats:
@@ -66,7 +63,8 @@ def is_probability(scores: NDArray[np.floating[Any]]) -> bool:
 def _columns(scores: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the log probability and the probability of each label, centred and standardised."""
     if is_probability(scores):
-        return _standardised(np.log(np.maximum(scores, LEAST_PROBABILITY))), _standardised(scores)
+        # Less is rounding: its log would be an outlier with leverage over the slope.
+        return _standardised(np.log(np.maximum(scores, 1e-6))), _standardised(scores)
     # Scores on a scale of their own stand for logs up to that scale.
     log = _standardised(scores)
     weight = np.exp(log - log.max(axis=1, keepdims=True))

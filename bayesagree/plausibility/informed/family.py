@@ -32,17 +32,12 @@ FLOOR = 1e-3
 # Entropy as a share of its maximum is between 0 and 1 and about .4 for items of middling ambiguity: centred there, its
 # slopes hardly correlate with their levels.
 ENTROPY_CENTRE, ENTROPY_SCALE = 0.4, 3.0
-# Log odds of a model's top label at a slope of one, by the log of the number of labels: right in .9 of 3 and of 20.
-HIT_SCALE = 2.0
-# Log of A, the concentration of items whose best label alone is known, and places of the integral over the best gamma.
+# Log of A, the concentration of items whose best label alone is known.
 LOG_A = np.linspace(-3.0, 4.2, 61)
-PLACES = 160
 # Factors of a rising factorial that are multiplied; log Gamma is several times slower.
 MULTIPLIED = 6
 # Log concentrations beyond which nothing changes: in single precision products of factors stay finite.
 MOST_LOG = 14.0
-# Rounds of proposals for draws of plausibilities whose best label is given.
-MOST_ROUNDS = 300
 
 
 class Alike(NamedTuple):
@@ -78,7 +73,7 @@ def best_table(counts: Integers, alike: Alike) -> tuple[Floats, Places]:
     out = np.empty((row_of.size, LOG_A.size))
     for at, log_a in enumerate(LOG_A):
         shape = np.exp(log_a) / n_labels + votes[:, None]
-        log_g = np.linspace(-12.0, np.log(shape.max() + 8 * np.sqrt(shape.max()) + 12), PLACES)
+        log_g = np.linspace(-12.0, np.log(shape.max() + 8 * np.sqrt(shape.max()) + 12), 160)
         below = np.log(np.maximum(gammainc(shape, np.exp(log_g)), 1e-300))
         alone = shape * log_g - np.exp(log_g) - gammaln(shape) - below
         best = np.exp(alone[place_of] + (labels_of.astype(float) @ below)[row_of]).sum(axis=1)
@@ -165,7 +160,8 @@ class Items(NamedTuple):
 def columns_of(covariates: Covariates, counts: Integers) -> Floats:
     """Lay out covariates, and the log share of each label of votes (item, label): shape (label, item, column)."""
     total, n_labels = counts.sum(axis=0) + 1.0, counts.shape[1]
-    columns = covariates.columns(hit=HIT_SCALE * np.log(max(n_labels, 2))).swapaxes(0, 1)
+    # Log odds of a model's top label at a slope of one: right in .9 of 3 and of 20 labels.
+    columns = covariates.columns(hit=2 * np.log(max(n_labels, 2))).swapaxes(0, 1)
     share = np.broadcast_to(np.log(total / total.sum())[:, None, None], (n_labels, len(counts), 1))
     return np.concatenate([columns, share], axis=2)
 
@@ -206,11 +202,9 @@ class Kinds(NamedTuple):
     @property
     def chance(self) -> Floats:
         """Probability of each kind of an item given its votes, shape (kind, item, vector)."""
-        share = expit(self.best_odds)
-        weight = (
-            np.exp(self.logs - self.logs.max(axis=0))
-            * np.stack([1 - share, share, np.ones_like(share)])[:, None]
-        )
+        weight, share = np.exp(self.logs - self.logs.max(axis=0)), expit(self.best_odds)
+        weight[0] *= 1 - share
+        weight[1] *= share
         return weight / weight.sum(axis=0)
 
 
@@ -290,13 +284,12 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
     number = np.float32 if best else np.float64
     shape: Any = np.moveaxis(found.concentration * found.mean, 0, 2).astype(number)[:, vector]
     known, clear = np.nonzero(kind == 1), np.nonzero(kind == 2)
-    best_label, label = (
-        categories(rng, chance[:, at[0], vector[at[1]]].T)
-        for chance, at in ((found.best, known), (found.clear, clear))
-    )
-    shape[known] = np.exp(theta[vector[known[1]], -3, None]) / n_labels
-    blurred, own = (one[vector[clear[1]]] for one in found.clear_shape)
-    shape[clear] = (blurred * found.mean[:, clear[0], vector[clear[1]]]).T
+    of_known, of_clear = vector[known[1]], vector[clear[1]]
+    best_label = categories(rng, found.best[:, known[0], of_known].T)
+    label = categories(rng, found.clear[:, clear[0], of_clear].T)
+    shape[known] = np.exp(theta[of_known, -3, None]) / n_labels
+    blurred, own = (one[of_clear] for one in found.clear_shape)
+    shape[clear] = (blurred * found.mean[:, clear[0], of_clear]).T
     shape[(*clear, label)] += own
     shape += items.counts[:, None]
     if best:
@@ -311,7 +304,7 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
 def _with_best(rng: Rng, shape: Floats, label: Places, out: Floats) -> Floats:
     """Draw shares (draw, label) whose largest is that of `label`, from draws `out` without that condition."""
     left = np.arange(len(out))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(300):
         left = left[out[left].argmax(axis=1) != label[left]]
         if not left.size:
             return out

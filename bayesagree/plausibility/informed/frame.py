@@ -23,8 +23,6 @@ from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, cha
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, aligned
 
-# Most consecutive draws of a chain that share their parameters: a new set costs a hundred passes over all items.
-MOST_SHARED = 5
 # Cells (item, label, vector) that are computed at once: more leave the processor's cache, and take twice as long each.
 MOST_CELLS = 60_000
 
@@ -91,7 +89,8 @@ class Frame(ABC):
 
     def sets(self, draws: int) -> int:
         """Return how many sets of parameters a chain of so many draws of items has."""
-        most = max(1, min(MOST_SHARED, draws // self.fewest_sets))
+        # Few consecutive draws share their parameters, as a new set costs a hundred passes over all items.
+        most = max(1, min(5, draws // self.fewest_sets))
         return draws // next(d for d in range(most, 0, -1) if draws % d == 0)
 
     def drawn(self, request: Request) -> Floats:

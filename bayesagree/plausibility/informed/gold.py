@@ -16,7 +16,6 @@ Source: Wu and Sitter, "A model-calibration approach to using complete auxiliary
 (2023).
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +38,6 @@ SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
 MOST_CONFUSED = 16
 
 
-@dataclass(frozen=True, eq=False)
 class GoldProblem(LabelFrame):
     """Labels, predictions and gold: the truth is a label, known where there is gold, else predicted from the others.
 

@@ -131,10 +131,10 @@ def _log_ordered(problem: OrderedProblem, theta: Any, plausibility: Any) -> Any:
     """Return the log density of each item's plausibilities; u is summed out over its grid."""
     import pytensor.tensor
 
-    pt, first = pytensor.tensor, problem.said.shape[1]
+    pt, first = pytensor.tensor, problem.x.shape[1]
     step = pt.exp(theta[-2]) * GRID[:, None] * scale_of(problem.counts.shape[1])
     shape = pt.exp(theta[-1]) * pt.special.softmax(theta[first:-2] + step, axis=1)
-    at = pt.special.log_softmax(-0.5 * (GRID - (problem.said @ theta[:first])[:, None]) ** 2, axis=1)
+    at = pt.special.log_softmax(-0.5 * (GRID - (problem.x @ theta[:first])[:, None]) ** 2, axis=1)
     return pt.logsumexp(at + _log_dirichlet(plausibility, shape), axis=1)
 
 

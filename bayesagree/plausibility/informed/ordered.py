@@ -13,7 +13,6 @@ Source: Agresti, Analysis of Ordinal Categorical Data (2010), section 4.1 (adjac
 effect and overdispersion of each item.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -35,12 +34,11 @@ GRID = np.linspace(-6.0, 6.0, 25)
 LEVEL, STEP, CONCENTRATION = (0.0, 1.5), (0.0, 1.0), (3.5, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
 class OrderedProblem(VoteFrame):
     """Labels in an order and predictions on the same items."""
 
     @cached_property
-    def said(self) -> Floats:
+    def x(self) -> Floats:
         """Positions of the models that are not excluded, shape (item, model)."""
         return places_on_scale(self.covariates, self.annotations.categories.size)
 
@@ -52,9 +50,14 @@ class OrderedProblem(VoteFrame):
         every |= {f"level:{label}": LEVEL for label in self.annotations.categories}
         return Parameters.of(every | {"log_step": STEP, "log_concentration": CONCENTRATION})
 
+    @property
+    def said(self) -> Floats:
+        """Positions of all items."""
+        return self.x
+
     def of_votes(self, item: Places, counts: Integers) -> Likelihoods:
         """Return the log probability of votes (row, label) of items (row,) in one order, shape (row, vector)."""
-        x = self.said[item]
+        x = self.x[item]
 
         def values(theta: Floats) -> Floats:
             return np.logaddexp.reduce(place_weights(theta, x, counts)[0], axis=1)
@@ -64,7 +67,7 @@ class OrderedProblem(VoteFrame):
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
         counts = self.counts[block]
-        log_weight, shape = place_weights(theta, self.said[block], counts)
+        log_weight, shape = place_weights(theta, self.x[block], counts)
         vector = np.repeat(np.arange(len(theta)), each)
         place = categories(rng, softmax(log_weight, axis=1).swapaxes(1, 2)[:, vector])
         return np.exp(log_dirichlets(rng, shape[place, :, vector] + counts[:, None]))

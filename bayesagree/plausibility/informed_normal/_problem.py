@@ -1,6 +1,5 @@
 """Ratings by people who are alike: exact draws of the few parameters of the informed posterior of ratings."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,7 +16,6 @@ from bayesagree.plausibility.normal_inverse_gamma.levels import LEAST_SD, SDS, L
 CELLS, ROUNDS, NEGLIGIBLE = 64, 6, 1e-9
 
 
-@dataclass(frozen=True, eq=False)
 class Alike(Levels):
     """Ratings in units of the range, and what is known of items: no annotator has a level, all have one scatter."""
 

@@ -26,10 +26,8 @@ from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 DEPTH, TAUGHT_BY = 5, 200_000
 # Draws of parameters that are weighted, rounds of half as many before, and sets that the draws of items share.
 PROPOSED, ROUNDS, SETS = 600, 6, 100
-# Log of the readers that a prediction counts as at most: the quadrature's step takes no narrower shares.
-MOST_LOG_READERS = 3.0
-# Degrees of freedom of the proposal of parameters; least log share that is told apart.
-FREEDOM, LEAST_LOG = 6.0, -70.0
+# Degrees of freedom of the proposal of parameters.
+FREEDOM = 6.0
 NAMES = [f"log_readers_{d + 1}" for d in range(DEPTH)] + [f"best_{d + 1}" for d in range(DEPTH)]
 NAMES += ["log_readers_agreement", "best_agreement", "log_readers_confidence", "best_confidence"]
 
@@ -116,7 +114,7 @@ class Tilt(NamedTuple):
         sure = (said.sure[:, None] * np.eye(DEPTH)[0])[:, :, None]
         log_readers = theta[:DEPTH] + theta[2 * DEPTH] * first + theta[2 * DEPTH + 2] * sure
         best = theta[DEPTH : 2 * DEPTH] + theta[2 * DEPTH + 1] * first + theta[2 * DEPTH + 3] * sure
-        readers = ops.exp(ops.minimum(log_readers, MOST_LOG_READERS))
+        readers = ops.exp(ops.minimum(log_readers, 3.0))  # the quadrature's step takes no narrower shares
         here = (said.label < n_labels)[:, :, None]
         return cls(ops.where(here, readers, 0.0), ops.where(here, best, 0.0))
 
@@ -189,7 +187,7 @@ class InformedRankings(Frame):
         log, here = np.zeros((*best.shape, DEPTH)), label < self.alone.n_labels
         for i, (first, last) in enumerate(pairwise(start)):
             slot = first - start[0] + np.searchsorted(self.alone.races.label[first : last - 1], label[i])
-            log[i][:, here[i]] = np.maximum(np.log(theta[:, slot[here[i]]]), LEAST_LOG)
+            log[i][:, here[i]] = np.maximum(np.log(theta[:, slot[here[i]]]), -70.0)
         return np.concatenate([log, best[:, :, None] == label[:, None]], axis=2)
 
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:

@@ -33,15 +33,14 @@ def parts(theta, x):
 
 
 def test_likelihood_is_a_sum_over_places():
-    shapes, at = parts(THETA, PROBLEM.said)
+    shapes, at = parts(THETA, PROBLEM.x)
     of_place = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     orders = np.array([dirichlet_multinomial([1] * 4, n.sum()).logpmf(n) for n in COUNTS])
     # Labels in their order: without the number of orders, which does not depend on the parameters.
     out, other = (
-        np.logaddexp.reduce(place_weights(t[None], PROBLEM.said, COUNTS)[0][..., 0], axis=1)
-        for t in (THETA, THETA * 0.5)
+        np.logaddexp.reduce(place_weights(t[None], PROBLEM.x, COUNTS)[0][..., 0], axis=1) for t in (THETA, THETA * 0.5)
     )
-    shapes, before = parts(THETA * 0.5, PROBLEM.said)
+    shapes, before = parts(THETA * 0.5, PROBLEM.x)
     of_other = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     expected = np.log((at * of_place).sum(axis=1)) - np.log((before * of_other).sum(axis=1))
     assert np.isfinite(orders).all()
@@ -49,7 +48,7 @@ def test_likelihood_is_a_sum_over_places():
 
 
 def test_items_are_drawn_from_their_mixture():
-    shapes, at = parts(THETA, PROBLEM.said)
+    shapes, at = parts(THETA, PROBLEM.x)
     weight = at * np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     weight /= weight.sum(axis=1, keepdims=True)
     mean = np.array(
