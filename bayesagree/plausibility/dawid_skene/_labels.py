@@ -1,6 +1,7 @@
 """Likelihoods of labels by name: each annotation answers for a latent label, the item's own or one of its own."""
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 import scipy as sp
@@ -65,9 +66,9 @@ class LabelSampler(Sampler):
         crowd, (chain, seen) = self.crowd, np.nonzero(self.choice >= 0)
         latent, answer = self.choice[chain, seen], crowd.label[seen]
         shape = len(self.choice), crowd.n_items, crowd.n_labels
-        self.n = table(shape, chain, crowd.item[seen], latent) + crowd.gold.astype(float)
+        self.n: Any = table(shape, chain, crowd.item[seen], latent) + crowd.gold.astype(float)
         place = chain, crowd.annotator[seen], self.rows.row[latent], self.rows.column[latent, answer]
-        self.counts = 1.0 * table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
+        self.counts: Any = 1.0 * table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
         self.sums = self.counts.sum(axis=3)
 
     @property
