@@ -15,9 +15,7 @@ from bayesagree._types import Floats
 from bayesagree.inference.multisets import words
 
 _PANELS, _ORDER = 14, 20
-_LEFT_END = -41.5
-_TAIL = 1e-18
-_CHUNK = 2_000_000
+_LEFT_END, _TAIL, _CHUNK = -41.5, 1e-18, 2_000_000
 
 
 def argmax_probabilities(concentration: Floats) -> Floats:

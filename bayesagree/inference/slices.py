@@ -24,19 +24,17 @@ from bayesagree._types import Advance, Floats, Rng
 FREEDOM, JUMPS = 8.0, 2
 # Turns on an ellipse that are tried at once, then by the chains that took none before; who takes none at all stays.
 TURNS = (2, 3, 5)
-# Sweeps before the first draw, those before which the t distribution is refitted, and draws that its units are worth, a
-# parameter.
-WARM_UP, REFITS, UNIT_DRAWS = 20, (6, 13, 20), 2.0
+# Draws that warm up, shares of them after which the t distribution is refitted, and how many a parameter its units are
+# worth.
+WARM_UP, REFITS, UNIT_DRAWS = 10, (0.3, 0.65, 1.0), 2.0
 # Chains at least behind all chains of a result, sweeps of a draw, and how far from a mode, beside its normal
 # approximation, chains begin.
-WALKERS, SWEEPS, SPREAD = 48, 2, 0.5
+WALKERS, SWEEPS, SPREAD = 48, 8, 0.5
 # Halvings of a step of the climb, the gain of log density at which it ends, that where chains only begin, and the step
 # of derivatives in prior sds.
 STEPS, ENOUGH, ENOUGH_TO_BEGIN, EPSILON = 40, 1e-4, 0.3, 1e-5
 
-# Log densities of rows of parameters, shape (row,), of rows (row, parameter).
-Densities = Callable[[Floats], Floats]
-# Log likelihood of each item at parameters, shape (item, vector), of parameters (vector, parameter).
+# Log densities at parameters (vector, parameter), shape (vector,), or log likelihoods of items there, (item, vector).
 Likelihoods = Callable[[Floats], Floats]
 
 
@@ -90,7 +88,13 @@ def climb(values: Likelihoods, prior: Prior, number: Floats, enough: float = ENO
 
 
 def chains_of(
-    density: Densities, fits: list[Fit], draws: int, chains: int, rng: Rng, progress: Advance = lambda n: None
+    density: Likelihoods,
+    fits: list[Fit],
+    draws: int,
+    chains: int,
+    rng: Rng,
+    progress: Advance = lambda n: None,
+    sweeps: int = SWEEPS,
 ) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have.
 
@@ -104,18 +108,18 @@ def chains_of(
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
     each = -(-draws * chains // n)
-    log_p, past = density(x), np.empty((WARM_UP + each * SWEEPS, n, size))
+    log_p, past = density(x), np.empty(((WARM_UP + each) * sweeps, n, size))
     for number in range(len(past)):
-        if number in REFITS:
+        if number in [round(part * WARM_UP * sweeps) for part in REFITS]:
             recent = past[number // 3 : number].reshape(-1, size)
             centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
         x, log_p = sweep(density, x, log_p, centre, root, rng)
         past[number] = x
-        progress(n if number >= WARM_UP and number % SWEEPS else 0)
-    return past[WARM_UP + 1 :: SWEEPS].swapaxes(0, 1).reshape(chains, -1, size)[:, :draws]
+        progress(n if number >= WARM_UP * sweeps and number % sweeps == 0 else 0)
+    return past[sweeps - 1 :: sweeps][WARM_UP:].swapaxes(0, 1).reshape(chains, -1, size)[:, :draws]
 
 
-def posterior(height: Densities, prior: Prior) -> Densities:
+def posterior(height: Likelihoods, prior: Prior) -> Likelihoods:
     """Return the log density of parameters whose log likelihood is `height`; impossible far off, where that is none."""
 
     def density(theta: Floats) -> Floats:
@@ -134,7 +138,7 @@ def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
 
 
 def sweep(
-    density: Densities, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng
+    density: Likelihoods, x: Floats, log_p: Floats, centre: Floats, root: Floats, rng: Rng
 ) -> tuple[Floats, Floats]:
     """Move each chain, (chain, parameter) with log densities (chain,), by jumps and a slice; return both anew."""
     (chains, size), inverse = x.shape, np.linalg.inv(root)

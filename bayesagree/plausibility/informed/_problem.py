@@ -34,6 +34,8 @@ from bayesagree.plausibility.informed.prior import InformedPrior
 
 # Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
 LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
+# Sweeps of a draw of the parameters, each a pass over all items: .5 to .9 of the draws are then effective.
+SWEEPS = 2
 # Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
 # where it is nearly no item, most items, and all.
 ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
@@ -201,7 +203,7 @@ class InformedProblem(VoteFrame):
         by_odds = by_cells(of_odds, MOST_CELLS // WALKERS)
         prior = Prior(mean[:-1], sd[:-1])
         density = posterior(lambda theta: np.logaddexp.reduce(by_odds(theta), axis=0), prior)
-        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng)
+        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng, sweeps=SWEEPS)
         weight = by_odds(out.reshape(-1, out.shape[2]))
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)
