@@ -6,8 +6,9 @@ from _errors_of_draws import assert_mean, assert_share
 from scipy import stats
 
 from bayesagree import Ratings
+from bayesagree.agreement._pymc_likelihoods import truncated_normal_variable
 from bayesagree.agreement.phi import common_agreement_model
-from bayesagree.inference.random_draws import beta_binomial_variable, draw_beta, truncated_normal_variable
+from bayesagree.inference.random_draws import beta_binomial_variable, draw_beta
 from bayesagree.predictive.checks import prior_predictive
 from bayesagree.subjective.group_model import GroupCounts, group_performance_model
 
