@@ -15,7 +15,7 @@ too low by that noise.
 - dices350: four judges, each the share of four to ten raters who are then no voters; 99 votes. Kept apart: no choice in
   the model was made by looking at it.
 
-Rows are appended as they are done. Half an hour of processor time in all.
+Rows are appended as they are done. Two hours or more of processor time in all.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from bayesagree.plausibility.informed._problem import InformedProblem
 type Floats = NDArray[np.float64]
 
 METRICS = ("accuracy", "total variation", "Brier score", "EntCE", "Jensen-Shannon")
-METHODS = ("vote shares", "labels alone", "informed")
+METHODS = ("vote shares", "labels alone", "informed, all models", "informed, without the model")
 DRAWS = 200
 
 
@@ -105,9 +105,11 @@ def scores(plausibility: Floats, predicted: Floats) -> Floats:
     return np.stack([value.mean(axis=0) for value in each], axis=1)
 
 
-def informed(counts: NDArray, predictions: Predictions, rng: np.random.Generator) -> Floats:
-    """Plausibilities (item, draw, label), as all models inform them; two draws share their parameters."""
-    posterior = InformedProblem.of(Labels.from_counts(counts), predictions)
+def informed(
+    counts: NDArray, predictions: Predictions, exclude: str | None, rng: np.random.Generator
+) -> Floats:
+    """Plausibilities (item, draw, label); two draws share their parameters."""
+    posterior = InformedProblem.of(Labels.from_counts(counts), predictions, exclude)
     theta = posterior.parameters(DRAWS // 4, 2, rng).reshape(DRAWS // 2, -1)
     return posterior.draw_items(rng, theta, slice(None), 2, best=False)
 
@@ -135,15 +137,16 @@ def cases(every: NDArray, probability: Floats, k: int, repeat: int) -> Iterator[
     gamma = rng.standard_gamma(np.repeat((few + 1 / few.shape[1])[:, None], DRAWS, axis=1))
     given = {
         METHODS[1]: gamma / gamma.sum(axis=2, keepdims=True),
-        METHODS[2]: informed(few, predictions, rng),
+        METHODS[2]: informed(few, predictions, None, rng),
     }
-    for j in range(len(names)):
+    for j, name in enumerate(names):
         truth = scores(shares(every), probability[j])[0]
         for method in METHODS:
             if method == METHODS[0]:
                 drawn = scores(shares(few), probability[j])
             else:
-                drawn = scores(all_votes(given[method]), probability[j])
+                drawn = given[method] if method in given else informed(few, predictions, name, rng)
+                drawn = scores(all_votes(drawn), probability[j])
             for m, metric in enumerate(METRICS):
                 lower, upper = np.quantile(drawn[:, m], (0.025, 0.975))
                 yield {
@@ -185,7 +188,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=Path("informed.jsonl"))
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--votes", default="3,5,10")
-    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--report", action="store_true")
     asked = parser.parse_args()
     done = pd.read_json(asked.rows, lines=True) if asked.rows.exists() else pd.DataFrame()
