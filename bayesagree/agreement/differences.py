@@ -91,9 +91,8 @@ def agreement_difference(
     places = [pd.Index(side.items).get_indexer(names).astype(np.int64) for side in (annotations, other)]
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
     rng = np.random.default_rng(seed_sequence(random_seed))
-    of_phi = phi_row(
-        sides, ci_prob, rng, progress
-    )  # first: its draws do not depend on those of the coefficients
+    # First: its draws do not depend on those of the coefficients.
+    of_phi = phi_row(sides, ci_prob, rng, progress)
     if cluster is not None and not np.isnan(of_phi["estimate"]):
         of_phi["note"] = f"items as independent; {of_phi['note']}"
     first, second = (dict(coefficients(side, kind)) for side in sides)

@@ -37,10 +37,8 @@ from bayesagree.metrics.posterior_scores import SIDES
 from bayesagree.metrics.records import Whole
 from bayesagree.metrics.registry import AnyMetric, Metric, default_metrics
 from bayesagree.metrics.uncertainty_adjusted import given_risk
-from bayesagree.plausibility.independence import warn_of_dependent
+from bayesagree.plausibility.independence import Guarded, warn_of_dependent
 from bayesagree.plausibility.informed.posterior import AGAINST_GOLD
-from bayesagree.plausibility.informed_normal.posterior import InformedNormal
-from bayesagree.plausibility.normal_inverse_gamma.levels import KEPT, TUNE, Levels
 from bayesagree.plausibility.registry import (
     Choice,
     Plausibility,
@@ -333,10 +331,8 @@ def items_to_score(
     request: Request,
 ) -> int:
     """Return the number of items over all truths, and of sweeps before, which `evaluate` counts as its progress."""
-    if isinstance(posterior, InformedNormal) and posterior.kind(annotations) is Levels:
-        return 2 * predictions.items.size + request.chains * (TUNE + min(request.draws, KEPT))
-    if posterior.takes_predictions:
-        return 2 * predictions.items.size
+    if isinstance(posterior, Guarded):
+        return 2 * predictions.items.size + posterior.sweeps(annotations, request)
     return annotations.items.size * len(reliabilities)
 
 

@@ -108,15 +108,16 @@ def chains_of(
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
     each = -(-draws * chains // n)
-    log_p, past = density(x), np.empty(((WARM_UP + each) * sweeps, n, size))
-    for number in range(len(past)):
-        if number in [round(part * WARM_UP * sweeps) for part in REFITS]:
-            recent = past[number // 3 : number].reshape(-1, size)
+    log_p, past, warm = density(x), [], WARM_UP * sweeps
+    for number in range(warm + each * sweeps):
+        if number in [round(part * warm) for part in REFITS]:
+            recent = np.concatenate(past[number // 3 :])
             centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
         x, log_p = sweep(density, x, log_p, centre, root, rng)
-        past[number] = x
-        progress(n if number >= WARM_UP * sweeps and number % sweeps == 0 else 0)
-    return past[sweeps - 1 :: sweeps][WARM_UP:].swapaxes(0, 1).reshape(chains, -1, size)[:, :draws]
+        if number < warm or number % sweeps == sweeps - 1:
+            past.append(x)
+            progress(n * (number >= warm))
+    return np.stack(past[warm:], axis=1).reshape(chains, -1, size)[:, :draws]
 
 
 def posterior(height: Likelihoods, prior: Prior) -> Likelihoods:
@@ -154,9 +155,8 @@ def sweep(
         return density(points.reshape(-1, size)).reshape(points.shape[:-1]) + tail(points)
 
     x, height = x.copy(), log_p + tail(x)
-    away = rng.standard_normal((JUMPS, *x.shape)) / np.sqrt(
-        rng.chisquare(FREEDOM, (JUMPS, chains, 1)) / FREEDOM
-    )
+    away = rng.standard_normal((JUMPS, *x.shape))
+    away /= np.sqrt(rng.chisquare(FREEDOM, (JUMPS, chains, 1)) / FREEDOM)
     points = centre + away @ root.T
     for point, found in zip(points, heights(points)):
         taken = -rng.standard_exponential(chains) < found - height

@@ -161,6 +161,10 @@ class Guarded(ItemPosterior):
         """Return the arguments of the model."""
         return {"target": self.target, "exclude": self.exclude}
 
+    def sweeps(self, annotations: Any, request: Request) -> int:
+        """Return how many sweeps of the parameters count as progress, before any item."""
+        return 0
+
     def draw(self, annotations: Any, request: Request) -> xr.DataTree:
         """Draw a result on the items of the predictions; warn of models that depend on the annotations."""
         annotations, predictions = aligned(annotations, self.given)

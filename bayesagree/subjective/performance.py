@@ -228,7 +228,8 @@ def annotator_scores(
         predicted = np.stack([
             known.get_indexer(pd.Index(v)) if hit else v.astype(float) for v in by_row
         ])  # fmt: skip
-        for m, row in np.argwhere(present & (predicted < 0) & hit)[:1]:
+        if (unknown := np.argwhere(present & (predicted < 0) & hit)).size:
+            m, row = unknown[0]
             raise InputError(
                 f"model {as_python(models[m])!r} predicts {by_row[m].iloc[row]!r}, which is no label of the "
                 f"annotations ({shorten(known)})"

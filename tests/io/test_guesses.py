@@ -229,6 +229,11 @@ def test_the_files_of_a_folder_are_read_as_one(tmp_path):
         (weeks / "notes.txt").write_text("hard items")
         with pytest.raises(InputError, match=rf"a folder of 'notes.txt', 'week 1.{ending}', .* of one ending"):
             read_annotations(weeks)
+    (some := tmp_path / "some").mkdir()
+    for n, more in ((1, ""), (2, ', "note": "hard"')):  # rows of JSON Lines may lack a field
+        row = f'{{"item": {n}, "annotator": "a", "label": "x"{more}}}'
+        (some / f"week {n}.jsonl").write_text(f"{row}\n")
+    assert read_annotations(some).n_annotations == 2
     (models := tmp_path / "models").mkdir()
     for name in "AB":
         pd.DataFrame({"model": name, "item": [1, 2], "label": [*"xy"]}).to_csv(models / f"{name}.csv", index=False)

@@ -51,6 +51,11 @@ class File:
         path = self.parts[0].path if self.parts else self.path
         return "" if path is None else Path(path.name.removesuffix(".gz")).suffix.lower()
 
+    @property
+    def _streamed(self) -> list[Path]:
+        """Files of JSON Lines, which are read row by row."""
+        return [one.path for one in self.parts or [self] if one.path and self.suffix in LINES]
+
     @cached_property
     def table(self) -> pd.DataFrame | None:
         """All rows, None where the file is no table; in JSON a list of objects, or labels by model and item."""
@@ -59,7 +64,8 @@ class File:
         if self.parts and self.suffix != ".json":
             tables = [pd.DataFrame(part.table) for part in self.parts]
             for part, table in zip(self.parts, tables):
-                if apart := sorted(set(tables[0].columns) ^ set(table.columns), key=str):
+                apart = sorted(set(tables[0].columns) ^ set(table.columns), key=str)
+                if apart and not self._streamed:  # rows of JSON Lines may lack fields
                     raise InputError(
                         f"{part.path} and {self.parts[0].path} differ in columns {shorten(apart)}; rename them, "
                         "or leave them out of both"
@@ -79,8 +85,8 @@ class File:
         """Names of the fields of a row, none where there are no rows; those of the first `HEAD` of JSON Lines."""
         if self.suffix == ".json":
             return set(self.first)
-        if self.suffix in LINES and self.path is not None and not self.parts:
-            return set().union(*islice(read_rows(self.path), HEAD))
+        if self._streamed:
+            return set().union(*islice(self.lines(), HEAD))
         return set() if self.table is None else {str(name) for name in self.table.columns}
 
     @cached_property
@@ -134,8 +140,8 @@ class File:
         """Yield the objects of a list in JSON, or the rows of a table as dictionaries, missing cells left out."""
         if self.suffix == ".json":
             yield from self.objects
-        elif self.suffix in LINES and self.path is not None and not self.parts:
-            yield from read_rows(self.path)
+        elif self._streamed:
+            yield from chain.from_iterable(map(read_rows, self._streamed))
         elif self.table is not None:
             for row in self.table.to_dict("records"):
                 yield {

@@ -71,14 +71,15 @@ def choice_notes(settings: Mapping[str, Any]) -> list[str]:
 
 def check_result(labels: Labels, request: Request, *, confusion: bool) -> None:
     """Refuse a result that would not fit, before anything is drawn."""
-    once = {"chain": request.chains, "draw": request.draws, "item": labels.items.size}
-    n = labels.categories.size
+    once, n = {"chain": request.chains, "draw": request.draws}, labels.categories.size
+    of_items = once | {"item": labels.items.size}
     matrix = {"annotator": labels.annotators.size, "category": n, "observed_category": n}
     if request.top_labels is None:
-        check_size(once | {"category": n}, 8, "pass top_labels=L to keep only the L best labels of each draw")
+        check_size(
+            of_items | {"category": n}, 8, "pass top_labels=L to keep only the L best labels of each draw"
+        )
     else:
-        check_size(once | {"rank": check_depth(request.top_labels, n)}, 2, "pass fewer draws")
-    del once["item"]
+        check_size(of_items | {"rank": check_depth(request.top_labels, n)}, 2, "pass fewer draws")
     if confusion:
         check_size(once | matrix, 4, "pass confusion=False to keep accuracies only")
     check_size({"chain": request.chains} | matrix, 8, "merge rare labels, or use fewer chains")

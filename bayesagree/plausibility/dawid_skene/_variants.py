@@ -136,9 +136,8 @@ def stacking_weights(
     for _ in range(STEPS):
         right = accuracy[annotator]
         knows = right / (right + (1 - right) * habit[which])
-        gain = np.exp(
-            np.minimum(np.bincount(same, -np.log1p(-knows)), 500.0)
-        )  # of hundreds e^709 would overflow
+        # Of hundreds e^709 would overflow.
+        gain = np.exp(np.minimum(np.bincount(same, -np.log1p(-knows)), 500.0))
         # Probability of a panel's labels if each candidate is right, over that if the truth is one nobody gave.
         likelihood = 1 + np.add.reduceat(given * (gain - 1)[:, None], start)
         total = likelihood @ weight

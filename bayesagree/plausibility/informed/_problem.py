@@ -187,11 +187,12 @@ class InformedProblem(VoteFrame):
         as their prior, and chains that carry them along mix slowly.
         """
         (at, number), (mean, sd) = self.learnt(self.counts), self.layout.prior
-        odds, items = mean[-1] + sd[-1] * ODDS, self.items.rows(at)
+        odds, parts = mean[-1] + sd[-1] * ODDS, []
+        n_parts = -(-at.size * self.counts.shape[1] * WALKERS // MOST_CELLS)
         # Single precision suffices: the climb alone takes derivatives. Long rows of vectors are faster than of items.
-        rough: Any = items._replace(columns=items.columns.astype(np.float32))
-        some_items = np.array_split(np.arange(at.size), -(-items.counts.size * WALKERS // MOST_CELLS))
-        parts = [(rough.rows(some), number[some].astype(np.float32)) for some in some_items]
+        for some, n in zip(np.array_split(at, n_parts), np.array_split(number.astype(np.float32), n_parts)):
+            part: Any = self.items.rows(some)
+            parts.append((part._replace(columns=part.columns.astype(np.float32)), n))
 
         def of_odds(some: Floats) -> Floats:
             theta = np.pad(some, ((0, 0), (0, 1)))

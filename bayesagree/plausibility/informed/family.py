@@ -304,7 +304,7 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
 def _with_best(rng: Rng, shape: Floats, label: Places, out: Floats) -> Floats:
     """Draw shares (draw, label) whose largest is that of `label`, from draws `out` without that condition."""
     left = np.arange(len(out))
-    for _ in range(300):
+    for _ in range(300):  # rounds of proposals
         left = left[out[left].argmax(axis=1) != label[left]]
         if not left.size:
             return out

@@ -34,7 +34,7 @@ from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded, aligned, kept_models
 from bayesagree.plausibility.informed_normal._problem import Alike
-from bayesagree.plausibility.normal_inverse_gamma.levels import Levels, means_model
+from bayesagree.plausibility.normal_inverse_gamma.levels import KEPT, TUNE, Levels, means_model
 from bayesagree.plausibility.normal_inverse_gamma.posterior import NormalInverseGamma
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ class InformedNormal(Guarded, RatingPosterior):
         """Return the arguments of the model."""
         effects = "shift" if self.kind(annotations) is Levels else None
         return super().settings(annotations) | {"annotator_effects": effects}
+
+    def sweeps(self, annotations: Ratings, request: Request) -> int:
+        """Return how many sweeps of the annotators' levels count as progress."""
+        return request.chains * (TUNE + min(request.draws, KEPT)) if self.kind(annotations) is Levels else 0
 
     def model(self, annotations: Ratings) -> "pm.Model":
         """Build the same posterior in PyMC."""
