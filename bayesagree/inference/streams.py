@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import islice
 from threading import current_thread
 from typing import Any
@@ -42,6 +42,10 @@ PURPOSES = (
     "folds",
     "predictions",
 )
+
+# The C library keeps as much freed memory as twice the largest block that was freed. Without this one arrays of a few
+# hundred kB, of which operations on many parameter vectors make several each, are mapped and cleared anew every time.
+np.empty(31 << 20, np.uint8)
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -91,13 +95,11 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Give BLAS one thread: small matrices gain nothing from more, which take a processor each while they wait."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, "blas"):
-        yield
+    return threadpool_limits(1, "blas")
 
 
 def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None) -> Iterator[R]:
