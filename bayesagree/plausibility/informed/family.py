@@ -16,6 +16,7 @@ Parameters come many vectors at a time, which are the last axis of every array h
 """
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -36,8 +37,8 @@ ENTROPY_CENTRE, ENTROPY_SCALE = 0.4, 3.0
 LOG_A = np.linspace(-3.0, 4.2, 61)
 # Factors of a rising factorial that are multiplied; log Gamma is several times slower.
 MULTIPLIED = 6
-# Log concentrations beyond which nothing changes: in single precision products of factors stay finite.
-MOST_LOG = 14.0
+# Log concentrations, and log odds, beyond which nothing changes: in single precision products of factors stay finite.
+MOST_LOG, MOST_ODDS = 14.0, 80.0
 
 
 class Alike(NamedTuple):
@@ -66,7 +67,17 @@ def best_table(counts: Integers, alike: Alike) -> tuple[Floats, Places]:
     Of shapes (entry, log A) and (item, label): an entry is a number of votes within distinct sorted counts. They
     integrate over the largest of independent gamma variables: int f_k(g) prod_(j != k) F_j(g) dg.
     """
-    n_labels, (row, votes, labels_of) = counts.shape[1], alike
+    (row, votes, labels_of), entry = alike, np.zeros(alike.labels.shape, np.intp)
+    entry[np.nonzero(labels_of)] = np.arange((labels_of > 0).sum())
+    log_best = _log_best(counts.shape[1], votes.astype(float).tobytes(), labels_of.astype(float).tobytes())
+    return log_best, entry[row[:, None], np.searchsorted(votes, counts)]
+
+
+@lru_cache(maxsize=16)
+def _log_best(n_labels: int, of_votes: bytes, of_labels: bytes) -> Floats:
+    """Compute the table from `Alike.number` and `Alike.labels`; who weighs annotators asks for the same many times."""
+    votes = np.frombuffer(of_votes)
+    labels_of = np.frombuffer(of_labels).reshape(-1, votes.size)
     row_of, place_of = np.nonzero(labels_of)
     number = labels_of[row_of, place_of]
     first = np.unique(row_of, return_index=True)[1]
@@ -76,12 +87,10 @@ def best_table(counts: Integers, alike: Alike) -> tuple[Floats, Places]:
         log_g = np.linspace(-12.0, np.log(shape.max() + 8 * np.sqrt(shape.max()) + 12), 160)
         below = np.log(np.maximum(gammainc(shape, np.exp(log_g)), 1e-300))
         alone = shape * log_g - np.exp(log_g) - gammaln(shape) - below
-        best = np.exp(alone[place_of] + (labels_of.astype(float) @ below)[row_of]).sum(axis=1)
+        best = np.exp(alone[place_of] + (labels_of @ below)[row_of]).sum(axis=1)
         out[:, at] = np.log(np.maximum(best / np.add.reduceat(best * number, first)[row_of], 1e-290))
     out[~(labels_of @ votes > 0)[row_of]] = -np.log(n_labels)
-    entry = np.zeros(labels_of.shape, np.intp)
-    entry[row_of, place_of] = np.arange(row_of.size)
-    return out, entry[row[:, None], np.searchsorted(votes, counts)]
+    return out
 
 
 def best_at(log_best: Floats, log_a: Floats) -> Floats:
@@ -149,11 +158,11 @@ class Items(NamedTuple):
         return cls(columns, counts, Votes.of(counts), alike, best_table(counts, alike))
 
     def rows(self, items: Any) -> "Items":
-        """Return some of the items."""
+        """Return some of the items, in single precision: climbs alone take derivatives."""
         entries, at = np.unique(self.best[1][items], return_inverse=True)
         counts = self.counts[items]
         best = self.best[0][entries], at.reshape(counts.shape)
-        columns = np.ascontiguousarray(self.columns[:, items])
+        columns: Any = np.ascontiguousarray(self.columns[:, items], np.float32)
         return Items(columns, counts, Votes.of(counts), Alike.of(counts), best)
 
 
@@ -240,7 +249,7 @@ def kinds(theta: Floats, items: Items) -> Kinds:
     mean = shares_of(np.exp(said))
     h = -ENTROPY_SCALE * ((mean * np.log(mean)).sum(axis=0) / math.log(max(n_labels, 2)) + ENTROPY_CENTRE)
     s = np.exp(np.clip(log_s + s_slope * h, -MOST_LOG, MOST_LOG))
-    odds = odds + odds_slope * h
+    odds = np.minimum(odds + odds_slope * h, MOST_ODDS)
     large, blur = np.exp(np.clip(log_clear, -MOST_LOG, MOST_LOG)), expit(blur)
 
     of_entry = mean.reshape(-1, mean.shape[2])[votes.place]
@@ -261,7 +270,7 @@ def kinds(theta: Floats, items: Items) -> Kinds:
     total = best.sum(axis=0)
     best /= total
     known = items.alike.log_votes(np.exp(log_a), n_labels) + np.log(n_labels * total)
-    logs = np.stack([opened, known, cleared]) + np.log(expit(-odds))
+    logs = np.stack([opened, known, cleared]) - np.log(1 + np.exp(odds))
     return Kinds(logs, best_odds, clear, best, mean, s, (large * blur, large * (1 - blur)))
 
 
@@ -277,21 +286,20 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
 
     Returns plausibilities (item, sample, label), or best labels (item, sample), samples of one vector side by side.
     """
-    found, n_labels = kinds(theta, items), items.counts.shape[1]
-    vector = np.repeat(np.arange(len(theta)), each)
-    kind = categories(rng, np.moveaxis(found.chance, 0, 2)[:, vector])
+    (found, counts), vector = (kinds(theta, items), items.counts), np.repeat(np.arange(len(theta)), each)
+    below = np.cumsum(found.chance[:2], axis=0)[..., None]
+    kind = (rng.random((*below.shape[1:3], each)) > below).sum(axis=0, dtype=np.int8).reshape(len(counts), -1)
     # Where the best label alone is asked for, four bytes hold a gamma variable.
-    number = np.float32 if best else np.float64
-    shape: Any = np.moveaxis(found.concentration * found.mean, 0, 2).astype(number)[:, vector]
+    open_shape = np.moveaxis(found.concentration * found.mean, 0, 2) + counts[:, None]
+    shape: Any = open_shape.astype(np.float32 if best else np.float64)[:, vector]
     known, clear = np.nonzero(kind == 1), np.nonzero(kind == 2)
     of_known, of_clear = vector[known[1]], vector[clear[1]]
     best_label = categories(rng, found.best[:, known[0], of_known].T)
     label = categories(rng, found.clear[:, clear[0], of_clear].T)
-    shape[known] = np.exp(theta[of_known, -3, None]) / n_labels
+    shape[known] = np.exp(theta[of_known, -3, None]) / counts.shape[1] + counts[known[0]]
     blurred, own = (one[of_clear] for one in found.clear_shape)
-    shape[clear] = (blurred * found.mean[:, clear[0], of_clear]).T
+    shape[clear] = (blurred * found.mean[:, clear[0], of_clear]).T + counts[clear[0]]
     shape[(*clear, label)] += own
-    shape += items.counts[:, None]
     if best:
         top = rng.standard_gamma(shape, dtype=np.float32).argmax(axis=2)
         top[known] = best_label

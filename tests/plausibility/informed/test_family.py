@@ -84,7 +84,7 @@ def test_many_votes_are_as_the_same_votes_one_by_one():
     """Rising factorials of more than six votes follow Stirling's series: those of 7 are those of 6 and one."""
     for n in (5, 6, 7, 500):
         theta, items = problem(np.array([[n, 2, 0], [n + 1, 2, 0]]))
-        items = Items.of(items.rows(np.zeros(2, int)).columns, items.counts)
+        items = Items.of(items.columns[:, [0, 0]], items.counts)
         few, more = kinds(theta, items).logs[0]
         s, m = (kinds(theta, items).concentration[0], kinds(theta, items).mean[0, 0])
         np.testing.assert_allclose(more - few, np.log((s * m + n) / (s + n + 2)), atol=1e-8)
