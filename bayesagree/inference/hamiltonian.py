@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesagree._types import Advance, Floats, Rng
-from bayesagree.inference.slices import UNIT_DRAWS, refitted
+from bayesagree.inference.slices import refitted
 
 FIRST_STEP = 0.3
 # Trajectories before each of the two refits of the units and after the last; their lengths, around a quarter of the
@@ -33,7 +33,7 @@ def walk(density: Density, start: Floats, units: Floats, draws: int, rng: Rng, p
     here, log_step, past = (start, *density(start)), math.log(FIRST_STEP), []
     for number in WARM_UP:
         if past:
-            units = refitted(units, np.concatenate(past[len(past) // 3 :]), UNIT_DRAWS)
+            units = refitted(units, np.concatenate(past[len(past) // 3 :]))
         for t in range(number):
             here, accepted = _move(density, here, units, math.exp(log_step), rng)
             # Robbins and Monro (1951), from large corrections to small ones.

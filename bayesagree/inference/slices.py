@@ -26,7 +26,7 @@ FREEDOM, JUMPS = 8.0, 2
 TURNS = (2, 3, 5)
 # Draws that warm up, shares of them after which the t distribution is refitted, and how many a parameter its units are
 # worth.
-WARM_UP, REFITS, UNIT_DRAWS = 10, (0.3, 0.65, 1.0), 2.0
+WARM_UP, REFITS, UNIT_DRAWS = 16, (0.3, 0.65, 1.0), 2.0
 # Chains at least behind all chains of a result, sweeps of a draw, and how far from a mode, beside its normal
 # approximation, chains begin.
 WALKERS, SWEEPS, SPREAD = 48, 8, 0.5
@@ -112,7 +112,7 @@ def chains_of(
     for number in range(warm + each * sweeps):
         if number in [round(part * warm) for part in REFITS]:
             recent = np.concatenate(past[number // 3 :])
-            centre, root = recent.mean(axis=0), refitted(root, recent, UNIT_DRAWS)
+            centre, root = recent.mean(axis=0), refitted(root, recent)
         x, log_p = sweep(density, x, log_p, centre, root, rng)
         if number < warm or number % sweeps == sweeps - 1:
             past.append(x)
@@ -131,10 +131,10 @@ def posterior(height: Likelihoods, prior: Prior) -> Likelihoods:
     return density
 
 
-def refitted(units: Floats, draws: Floats, worth: float) -> Floats:
-    """Return units (parameter, direction) of draws (draw, parameter); the old are worth so many draws a parameter."""
-    size, away = draws.shape[1], np.linalg.solve(units, (draws - draws.mean(axis=0)).T)
-    covariance = (away @ away.T + worth * size * np.eye(size)) / (len(draws) + worth * size)
+def refitted(units: Floats, draws: Floats) -> Floats:
+    """Return units (parameter, direction) of draws (draw, parameter), the old ones counted as some draws."""
+    worth, away = UNIT_DRAWS * draws.shape[1], np.linalg.solve(units, (draws - draws.mean(axis=0)).T)
+    covariance = (away @ away.T + worth * np.eye(len(away))) / (len(draws) + worth)
     return units @ np.linalg.cholesky(covariance)
 
 

@@ -34,8 +34,8 @@ from bayesagree.plausibility.informed.prior import InformedPrior
 
 # Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
 LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
-# Sweeps of a draw of the parameters, each a pass over all items: .5 to .9 of the draws are then effective.
-SWEEPS = 2
+# Sweeps of a draw of the parameters, each a pass over all items: a third to two thirds of the draws are effective.
+SWEEPS = 1
 # Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
 # where it is nearly no item, most items, and all.
 ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
@@ -189,10 +189,8 @@ class InformedProblem(VoteFrame):
         (at, number), (mean, sd) = self.learnt(self.counts), self.layout.prior
         odds, parts = mean[-1] + sd[-1] * ODDS, []
         n_parts = -(-at.size * self.counts.shape[1] * WALKERS // MOST_CELLS)
-        # Single precision suffices: the climb alone takes derivatives. Long rows of vectors are faster than of items.
         for some, n in zip(np.array_split(at, n_parts), np.array_split(number.astype(np.float32), n_parts)):
-            part: Any = self.items.rows(some)
-            parts.append((part._replace(columns=part.columns.astype(np.float32)), n))
+            parts.append((self.items.rows(some), n))  # long rows of vectors are faster than of items
 
         def of_odds(some: Floats) -> Floats:
             theta = np.pad(some, ((0, 0), (0, 1)))
