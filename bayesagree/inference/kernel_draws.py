@@ -8,14 +8,17 @@ from numpy.typing import NDArray
 from bayesagree._types import Floats, Rng
 
 
-def categories(rng: Rng, probability: NDArray[Any]) -> NDArray[np.int64]:
-    """One category per row of probabilities, shape (..., category), by the inverse cumulative distribution.
+def categories(rng: Rng, probability: NDArray[Any], each: int = 1) -> NDArray[np.int64]:
+    """Draw categories by rows of probabilities, shape (..., row, category), `each` of a row side by side.
 
-    Rows need not sum to one.
+    Rows need not sum to one. By the inverse cumulative distribution.
     """
-    cumulative = np.cumsum(probability, axis=-1)
-    drawn = (cumulative < rng.random((*probability.shape[:-1], 1)) * cumulative[..., -1:]).sum(axis=-1)
-    return np.minimum(drawn, probability.shape[-1] - 1)
+    below = np.moveaxis(np.cumsum(probability, axis=-1), -1, 0)[..., None]
+    level = rng.random((*probability.shape[:-1], each)) * below[-1]
+    drawn = np.zeros(level.shape, np.int64)
+    for one in below[:-1]:
+        drawn += one < level
+    return drawn.reshape(*probability.shape[:-2], -1)
 
 
 def log_dirichlets(rng: Rng, shape: Floats) -> Floats:

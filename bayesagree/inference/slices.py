@@ -12,7 +12,6 @@ AISTATS (2010), for the slice; Tierney, "Markov chains for exploring posterior d
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -166,13 +165,14 @@ def sweep(
     other = scale[:, None] * (rng.standard_normal(x.shape) @ root.T)
     least = height - rng.standard_exponential(chains)
     # A turn that is not taken narrows the next one, whatever the density there: all are known beforehand.
-    turns = rng.uniform(0, 2 * np.pi, (sum(TURNS), chains))
+    turns = [rng.uniform(0, 2 * np.pi, chains)]
     low, high = turns[0] - 2 * np.pi, turns[0]
-    for before, turn in pairwise(turns):
-        low, high = np.where(before < 0, before, low), np.where(before < 0, high, before)
-        turn[:] = rng.uniform(low, high)
+    for _ in range(sum(TURNS) - 1):
+        below = turns[-1] < 0
+        low, high = np.where(below, turns[-1], low), np.where(below, high, turns[-1])
+        turns.append(rng.uniform(low, high))
     left = np.arange(chains)
-    for tried in np.split(turns, np.cumsum(TURNS)[:-1]):
+    for tried in np.split(np.stack(turns), np.cumsum(TURNS)[:-1]):
         turn = tried[:, left, None]
         point = centre + (x[left] - centre) * np.cos(turn) + other[left] * np.sin(turn)
         found = heights(point)

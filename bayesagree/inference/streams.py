@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from itertools import islice
 from threading import current_thread
 from typing import Any
@@ -95,11 +95,13 @@ def n_threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Give BLAS one thread: small matrices gain nothing from more, which take a processor each while they wait."""
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(1, "blas")
+    with threadpool_limits(1, "blas"):
+        yield
 
 
 def map_blocks[B, R](work: Callable[[B], R], blocks: list[B], client: Any = None) -> Iterator[R]:

@@ -15,7 +15,6 @@ from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
 from bayesagree.inference.blocks import DrawBlock, by_chain
 from bayesagree.inference.group_scores import require_one_truth
-from bayesagree.inference.multisets import words
 from bayesagree.inference.pseudo_label import split_of
 from bayesagree.inference.streams import item_blocks, map_blocks
 
@@ -232,14 +231,3 @@ def states_order(truth: Truth, labels: NDArray[Any]) -> bool:
     drawn = truth["posterior"].coords if isinstance(truth, xr.DataTree) else truth.coords
     stated = drawn["category"].attrs.get("ordered") if "category" in drawn else None
     return are_numbers(labels) if stated is None else bool(stated)
-
-
-def share_of_most_frequent_set(top: NDArray[Any]) -> Floats:
-    """Return the share of the most frequent set of labels among the draws of each item, (item, sample, rank)."""
-    # A set is known by the sum of a random word for each of its labels.
-    word = words(np.arange(top.max(initial=0) + 1))
-    code = np.sort(sum(word[top[:, :, rank]] for rank in range(top.shape[2])), axis=1)
-    new = np.diff(code, axis=1, prepend=~code[:, :1]) != 0
-    start = np.flatnonzero(new)
-    longest = np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0))
-    return longest / new.shape[1]

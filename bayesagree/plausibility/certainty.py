@@ -17,13 +17,15 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive_int, require, shorten
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.group_scores import each_group
+from bayesagree.inference.multisets import words
 from bayesagree.inference.results import concentration_of, parameters_of
-from bayesagree.inference.top_labels import share_of_most_frequent_set, truth_draws
+from bayesagree.inference.top_labels import truth_draws
 
 
 @each_group
@@ -133,6 +135,17 @@ def annotation_certainty(
     draws = truth_draws(truth, k, threshold=threshold)
     shares = draws.map(lambda block: share_of_most_frequent_set(block.top_label), client)
     return _array("annotation_certainty", np.concatenate(list(shares)), item=draws.items)
+
+
+def share_of_most_frequent_set(top: NDArray[Any]) -> Floats:
+    """Return the share of the most frequent set of labels among the draws of each item, (item, sample, rank)."""
+    # A set is known by the sum of a random word for each of its labels.
+    word = words(np.arange(top.max(initial=0) + 1))
+    code = np.sort(sum(word[top[:, :, rank]] for rank in range(top.shape[2])), axis=1)
+    new = np.diff(code, axis=1, prepend=~code[:, :1]) != 0
+    start = np.flatnonzero(new)
+    longest = np.maximum.reduceat(np.diff(start, append=new.size), np.flatnonzero(start % new.shape[1] == 0))
+    return longest / new.shape[1]
 
 
 @each_group

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from bayesagree import InputError, Labels, Rankings, annotation_certainty, dirichlet
 from bayesagree.agreement import annotator_agreement
-from bayesagree.inference.top_labels import share_of_most_frequent_set
 from bayesagree.plausibility import irn
 from bayesagree.plausibility.certainty import (
     expected_risk,
@@ -18,6 +17,7 @@ from bayesagree.plausibility.certainty import (
     level_probability,
     plausibility_entropy,
     risk_certainty,
+    share_of_most_frequent_set,
 )
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "stutz.json").read_text())

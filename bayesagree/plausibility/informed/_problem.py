@@ -18,7 +18,6 @@ from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import (
     ENOUGH_TO_BEGIN,
-    WALKERS,
     Fit,
     Likelihoods,
     Prior,
@@ -29,7 +28,7 @@ from bayesagree.inference.slices import (
 from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.annotators import warn_of_careless, weights
 from bayesagree.plausibility.informed.family import Items, columns_of, draw_items, kinds
-from bayesagree.plausibility.informed.frame import MOST_CELLS, Frame, Parameters, by_cells
+from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 # Parameters are learnt from so many cells (item, label) of annotated items, or so many items: more tell little more.
@@ -187,19 +186,13 @@ class InformedProblem(VoteFrame):
         as their prior, and chains that carry them along mix slowly.
         """
         (at, number), (mean, sd) = self.learnt(self.counts), self.layout.prior
-        odds, parts = mean[-1] + sd[-1] * ODDS, []
-        n_parts = -(-at.size * self.counts.shape[1] * WALKERS // MOST_CELLS)
-        for some, n in zip(np.array_split(at, n_parts), np.array_split(number.astype(np.float32), n_parts)):
-            parts.append((self.items.rows(some), n))  # long rows of vectors are faster than of items
+        odds, rows, number = mean[-1] + sd[-1] * ODDS, self.items.rows(at), number.astype(np.float32)
 
         def of_odds(some: Floats) -> Floats:
-            theta = np.pad(some, ((0, 0), (0, 1)))
-            each = sum(
-                np.stack([n @ one for one in kinds(theta, part).log_likelihoods(*odds)]) for part, n in parts
-            )
-            return each - 0.5 * np.square(ODDS)[:, None]
+            each = kinds(np.pad(some, ((0, 0), (0, 1))), rows).log_likelihoods(*odds)
+            return np.stack([number @ one for one in each]) - 0.5 * np.square(ODDS)[:, None]
 
-        by_odds = by_cells(of_odds, MOST_CELLS // WALKERS)
+        by_odds = by_cells(of_odds, rows.counts.size)
         prior = Prior(mean[:-1], sd[:-1])
         density = posterior(lambda theta: np.logaddexp.reduce(by_odds(theta), axis=0), prior)
         out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng, sweeps=SWEEPS)

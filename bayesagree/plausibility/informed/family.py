@@ -287,8 +287,7 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
     Returns plausibilities (item, sample, label), or best labels (item, sample), samples of one vector side by side.
     """
     (found, counts), vector = (kinds(theta, items), items.counts), np.repeat(np.arange(len(theta)), each)
-    below = np.cumsum(found.chance[:2], axis=0)[..., None]
-    kind = (rng.random((*below.shape[1:3], each)) > below).sum(axis=0, dtype=np.int8).reshape(len(counts), -1)
+    kind = categories(rng, np.moveaxis(found.chance, 0, 2), each)
     # Where the best label alone is asked for, four bytes hold a gamma variable.
     open_shape = np.moveaxis(found.concentration * found.mean, 0, 2) + counts[:, None]
     shape: Any = open_shape.astype(np.float32 if best else np.float64)[:, vector]

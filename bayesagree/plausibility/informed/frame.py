@@ -23,8 +23,10 @@ from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, cha
 from bayesagree.inference.streams import Seed, one_blas_thread, stream_apart
 from bayesagree.plausibility.informed.covariates import Covariates, Excluded, aligned
 
-# Cells (item, label, vector) that are computed at once: more leave the processor's cache, and take twice as long each.
-MOST_CELLS = 60_000
+# Cells (item, label, vector) that are computed at once: with more only memory grows.
+MOST_CELLS = 480_000
+# Sweeps of a draw of parameters with one mode, each a pass over all items.
+SWEEPS = 2
 
 
 class Parameters(NamedTuple):
@@ -80,7 +82,8 @@ class Frame(ABC):
         """Draw the parameters, shape (chain, draw, parameter), by chains that begin near their mode."""
         (values, number), prior = self.likelihood(rng), self.layout.prior
         fit = climb(values, prior, number, ENOUGH_TO_BEGIN)
-        return chains_of(posterior(lambda theta: number @ values(theta), prior), [fit], draws, chains, rng)
+        density = posterior(lambda theta: number @ values(theta), prior)
+        return chains_of(density, [fit], draws, chains, rng, sweeps=SWEEPS)
 
     def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
         """Draw the parameters from their own stream, shape (chain, draw, parameter)."""

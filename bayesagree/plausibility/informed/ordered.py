@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 
 from bayesagree._types import Floats, Integers, Places, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
@@ -60,24 +60,25 @@ class OrderedProblem(VoteFrame):
         x = self.x[item]
 
         def values(theta: Floats) -> Floats:
-            return np.logaddexp.reduce(place_weights(theta, x, counts)[0], axis=1)
+            weight, log_votes, _ = place_weights(theta, x, counts)
+            return log_votes + np.log(weight.sum(axis=1))
 
         return by_cells(values, len(x) * GRID.size)
 
     def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
         counts = self.counts[block]
-        log_weight, shape = place_weights(theta, self.x[block], counts)
+        weight, _, shape = place_weights(theta, self.x[block], counts)
+        place = categories(rng, weight.swapaxes(1, 2), each)
         vector = np.repeat(np.arange(len(theta)), each)
-        place = categories(rng, softmax(log_weight, axis=1).swapaxes(1, 2)[:, vector])
         return np.exp(log_dirichlets(rng, shape[place, :, vector] + counts[:, None]))
 
 
-def place_weights(theta: Floats, x: Floats, counts: Integers) -> tuple[Floats, Floats]:
-    """Return the log probability of each place and the votes in one order, and the shapes S m(u) of each place.
+def place_weights(theta: Floats, x: Floats, counts: Integers) -> tuple[Floats, Floats, Floats]:
+    """Return weights of places given the votes, and what their sums lack as logs of the votes' probability; S m(u).
 
-    Parameters (vector, parameter), positions (item, model), votes (item, label); shapes (item, place, vector) and
-    (place, label, vector).
+    Parameters (vector, parameter), positions (item, model), votes (item, label) in one order; shapes (item, place,
+    vector), (item, vector) and (place, label, vector).
     """
     first, n_labels = x.shape[1], counts.shape[1]
     step = np.multiply.outer(GRID, np.outer(scale_of(n_labels), np.exp(theta[:, -2])))
@@ -86,8 +87,12 @@ def place_weights(theta: Floats, x: Floats, counts: Integers) -> tuple[Floats, F
     votes, flat = Votes.of(rows), shape.swapaxes(0, 1).reshape(n_labels, -1)
     log_votes = votes.by_item(rising(flat[votes.place // len(rows)], votes.number))
     log_votes -= rising_alike(shape.sum(axis=1).ravel(), votes.total)
-    at = log_softmax(-0.5 * np.square(GRID[:, None] - (x @ theta[:, :first].T)[:, None]), axis=1)
-    return at + log_votes.reshape(len(rows), GRID.size, -1)[row.ravel()], shape
+    log_votes = log_votes.reshape(len(rows), GRID.size, -1)
+    top = log_votes.max(axis=1)
+    weight = np.exp(-0.5 * np.square(GRID[:, None] - (x @ theta[:, :first].T)[:, None]))
+    weight /= weight.sum(axis=1, keepdims=True)
+    weight *= np.exp(log_votes - top[:, None])[row.ravel()]
+    return weight, top[row.ravel()], shape
 
 
 def scale_of(n_labels: int) -> Floats:

@@ -12,7 +12,7 @@ from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.nuts import sample_nuts
 from bayesagree.inference.posterior import Request
-from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, place_weights
+from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 RNG = np.random.default_rng(1)
@@ -37,9 +37,8 @@ def test_likelihood_is_a_sum_over_places():
     of_place = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     orders = np.array([dirichlet_multinomial([1] * 4, n.sum()).logpmf(n) for n in COUNTS])
     # Labels in their order: without the number of orders, which does not depend on the parameters.
-    out, other = (
-        np.logaddexp.reduce(place_weights(t[None], PROBLEM.x, COUNTS)[0][..., 0], axis=1) for t in (THETA, THETA * 0.5)
-    )
+    values = PROBLEM.of_votes(np.arange(len(COUNTS)), COUNTS)
+    out, other = values(np.stack([THETA, THETA * 0.5])).T
     shapes, before = parts(THETA * 0.5, PROBLEM.x)
     of_other = np.array([[dirichlet_multinomial(s, n.sum()).pmf(n) for s in shapes] for n in COUNTS])
     expected = np.log((at * of_place).sum(axis=1)) - np.log((before * of_other).sum(axis=1))
