@@ -43,20 +43,23 @@ def result_tree(
     so that it prints its numbers early; what ArviZ expects of a group is in each of draws.
     """
     library = {"inference_library": "bayesagree", "inference_library_version": version("bayesagree")}
-    attrs = {
-        "model": model,
-        "inference": INFERENCE.get(engine, engine),
-        "sampler": sampler or engine,
-    } | result_attrs(random_seed, settings)
+    attrs = {"model": model, "inference": INFERENCE.get(engine, engine), "sampler": sampler or engine}
     datasets = {}
     for group, variables in groups.items():
-        data = variables if isinstance(variables, xr.Dataset) else xr.Dataset(dict(variables))
+        data: Any = variables
+        if not isinstance(data, xr.Dataset):
+            data = xr.Dataset({name: _as_it_is(*given) for name, given in data.items()})
         names = {dim: np.arange(data.sizes[dim]) for dim in ("chain", "draw") if dim in data.sizes} | {**coords}
-        data = data.assign_coords({dim: names[dim] for dim in names if dim in data.sizes})
+        data = data.assign_coords({dim: _as_it_is(dim, names[dim]) for dim in names if dim in data.sizes})
         datasets[f"/{group}"] = data.assign_attrs(library if "draw" in data.sizes else {})
     tree = xr.DataTree.from_dict(datasets)
-    tree.attrs.update(attrs)
+    tree.attrs.update(attrs | result_attrs(random_seed, settings))
     return tree
+
+
+def _as_it_is(dims: Any, values: Any, attrs: Any = None) -> xr.Variable:
+    """Return a variable without a look for arrays of Dask, which takes the time of its import."""
+    return xr.Variable(dims, np.asarray(values), attrs or getattr(values, "attrs", None), fastpath=True)
 
 
 def result_attrs(random_seed: Any, settings: Mapping[str, Any]) -> dict[str, str]:
