@@ -52,7 +52,9 @@ class LabelSampler(Sampler):
         self.phi = np.tile(self.rows.base / total[:, None], (chains, 1, 1))
         self.alpha = np.full(chains, prior.ambiguity)
         self.prevalence = np.full((chains, crowd.n_labels), 1 / crowd.n_labels)
-        self.start = np.append(0, np.cumsum(crowd.sizes))
+        self.start, self.most = np.append(0, np.cumsum(crowd.sizes)), crowd.sizes.max()
+        self.cell = np.ascontiguousarray((self.rows.row[:, None] * self.rows.share.size + self.rows.column).T)
+        self.step = np.tile(self.rows.share, len(self.rows.base))
         # All annotations of an item start with one label, drawn from its votes: chains start apart.
         truth = categories(rng, np.broadcast_to(crowd.shares, (chains, *crowd.shares.shape)))
         self.choice = truth[:, crowd.item]
@@ -85,19 +87,17 @@ class LabelSampler(Sampler):
             self.exchange_names(rng)
         self.draw_prevalence(rng)
         crowd, rows, chains = self.crowd, self.rows, len(self.choice)
-        urn, most = self.alpha[:, None] * self.prevalence, int(crowd.sizes.max()) + 1
-        head = np.repeat(self.prevalence[..., None], most + 1, axis=2)
-        if self.variant.mixed:
-            rising = np.cumsum(np.log(urn[..., None] + np.arange(most)), axis=2)
-            head[..., 1:] = np.exp(rising - rising.max(axis=1, keepdims=True))
+        urn = self.alpha[:, None] * self.prevalence
         together = not self.variant.mixed or self.turn % TOGETHER == 0
+        head = np.repeat(self.prevalence[..., None], self.most, axis=2)
+        if self.variant.mixed and together:
+            rising = np.cumsum(np.log(urn[..., None] + np.arange(self.most)), axis=2)
+            head = np.exp(rising - rising.max(axis=1, keepdims=True))
         of_votes = rng.random((chains, crowd.item.size * self.variant.mixed))
         of_items = rng.random((chains, crowd.n_items * together, 2))
-        cell = np.ascontiguousarray((rows.row[:, None] * rows.share.size + rows.column).T)
-        step = np.tile(rows.share, len(rows.base))
         shape, inverse = self.shape[:, None], 1 / (self.kappa[:, None] + self.sums)
         answers = ((shape + self.counts) * rows.share).reshape(chains, crowd.n_annotators, -1)
-        given = self.start, crowd.annotator, crowd.label, cell, rows.row, step, urn, head, crowd.known
+        given = self.start, crowd.annotator, crowd.label, self.cell, rows.row, self.step, urn, head, crowd.known
         draw_latent(of_votes, of_items, *given, self.choice, self.n, answers, inverse, self.expected)
         self.counts = np.rint(answers.reshape(self.counts.shape) / rows.share - shape)
         self.sums = self.counts.sum(axis=3)
@@ -149,7 +149,7 @@ class LabelSampler(Sampler):
         truth = self.n.argmax(axis=2)
         truth[:, without] = categories(rng, self.expected[:, without])
         drawn = truth[..., None] == np.arange(self.crowd.n_labels)
-        return CONDITIONAL_SHARE * self.expected + (1 - CONDITIONAL_SHARE) * drawn
+        return drawn + CONDITIONAL_SHARE * (self.expected - drawn)
 
     def confusion(self, rng: Rng) -> Floats:
         """Draw whole confusion matrices given the latent labels."""
@@ -198,10 +198,9 @@ def draw_shared(rng: Rng, counts: Floats, x: Floats, share: Floats, centre: floa
 
     They are those of Dirichlet vectors of mean `share`, integrated out: `counts` (chain, vector, row, column).
     """
-    sizes, prior = counts.sum(axis=3, keepdims=True), (np.log(centre), float(sd))
-    counts, share = np.append(counts, sizes, axis=3), np.append(share, np.ones((*x.shape, 1)), axis=2)
-    above, new = np.zeros((share.shape[2], int(sizes.max()) + 1)), np.zeros_like(share)
-    drop, of_slices = rng.standard_exponential(x.shape), rng.random((*x.shape, 60))
-    of_counts = rng.random((len(x), 2 * int(sizes.sum(axis=(1, 2)).max())))
-    draw_concentration(counts, x, share, prior, above, drop, of_slices, of_counts, new)
-    return new[..., :-1]
+    sizes, new, prior = counts.sum(axis=3), np.zeros(share.shape), (np.log(centre), sd**-2.0)
+    above = np.zeros((share.shape[2] + 1, int(sizes.max()) + 1))
+    most = int(sizes.sum(axis=(1, 2)).max())
+    of_slices, of_counts = rng.random((*x.shape, 60)), rng.random((len(x), most))
+    draw_concentration(counts, x, share, prior, above, of_slices, of_counts, new)
+    return new
