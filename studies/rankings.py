@@ -26,13 +26,18 @@ from bayesagree.datasets import load
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.results import result_tree, settings_of
 from bayesagree.inference.streams import Seed, map_blocks
-from bayesagree.inference.top_labels import share_of_most_frequent_set, truth_draws
+from bayesagree.inference.top_labels import truth_draws
 from bayesagree.io.files import write_result
 from bayesagree.io.tables import read_table
 from bayesagree.metrics._scorer import ItemSums, Scorer
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
-from bayesagree.plausibility.certainty import expected_risk, label_certainty, risk_certainty
+from bayesagree.plausibility.certainty import (
+    expected_risk,
+    label_certainty,
+    risk_certainty,
+    share_of_most_frequent_set,
+)
 from bayesagree.plausibility.plackett_luce._sampler import Unranked
 from bayesagree.plausibility.plackett_luce.posterior import plackett_luce
 from bayesagree.plausibility.prirn.inverse_ranks import irn

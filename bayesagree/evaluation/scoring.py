@@ -27,7 +27,7 @@ from bayesagree.evaluation._truths import by_truth
 from bayesagree.evaluation.gold import scored_gold, split_in_two, vote_against_gold
 from bayesagree.inference.convergence import warn_of_numbers
 from bayesagree.inference.posterior import Posterior, Request
-from bayesagree.inference.results import result_tree
+from bayesagree.inference.results import result_tree, variable
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics._checks import check_order, check_truth_is, has_one_label
@@ -281,11 +281,13 @@ def evaluate(
     coords |= {truths.axis: truths.names} if truths.axis else {}
     coords |= {} if runs is None else {"run": runs.names_once}
     coords |= {} if slices is None else {slices.name: slices.names}
-    groups: Any = by_truth({name: xr.Dataset(of) for name, of in found.groups(request.chains).items()}, truths)
+    every = found.groups(request.chains)
+    if results.by_label:
+        every["certainty"]["label_certainty"] = ("item", "category"), np.concatenate(results.by_label)
+    scores = {name: xr.Dataset({n: variable(*one) for n, one in of.items()}) for name, of in every.items()}
+    groups: Any = by_truth(scores, truths)
     if mixed:
         groups["diagnostics"] = mixed
-    if results.by_label:
-        groups["certainty"]["label_certainty"] = ("item", "category"), np.concatenate(results.by_label)
     if posterior.engine != "exact":
         drawn = {name: of.values for name, of in groups["posterior"].items()}
         warn_of_numbers(drawn, f"raise draws={request.draws}")

@@ -48,16 +48,16 @@ def result_tree(
     for group, variables in groups.items():
         data: Any = variables
         if not isinstance(data, xr.Dataset):
-            data = xr.Dataset({name: _as_it_is(*given) for name, given in data.items()})
+            data = xr.Dataset({name: variable(*given) for name, given in data.items()})
         names = {dim: np.arange(data.sizes[dim]) for dim in ("chain", "draw") if dim in data.sizes} | {**coords}
-        data = data.assign_coords({dim: _as_it_is(dim, names[dim]) for dim in names if dim in data.sizes})
+        data = data.assign_coords({dim: variable(dim, names[dim]) for dim in names if dim in data.sizes})
         datasets[f"/{group}"] = data.assign_attrs(library if "draw" in data.sizes else {})
     tree = xr.DataTree.from_dict(datasets)
     tree.attrs.update(attrs | result_attrs(random_seed, settings))
     return tree
 
 
-def _as_it_is(dims: Any, values: Any, attrs: Any = None) -> xr.Variable:
+def variable(dims: Any, values: Any, attrs: Any = None) -> xr.Variable:
     """Return a variable without a look for arrays of Dask, which takes the time of its import."""
     return xr.Variable(dims, np.asarray(values), attrs or getattr(values, "attrs", None), fastpath=True)
 

@@ -11,7 +11,6 @@ from bayesagree._types import Floats, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility._side_by_side import mean
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant, table
-from bayesagree.plausibility.dawid_skene._latent import draw_concentration, draw_latent
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Mixing weight of the conditional probabilities in a draw's plausibility; the drawn truth has the rest. The mean over
@@ -93,6 +92,9 @@ class LabelSampler(Sampler):
         if self.variant.mixed and together:
             rising = np.cumsum(np.log(urn[..., None] + np.arange(self.most)), axis=2)
             head = np.exp(rising - rising.max(axis=1, keepdims=True))
+        # numba is loaded by who draws alone.
+        from bayesagree.plausibility.dawid_skene._latent import draw_latent
+
         of_votes = rng.random((chains, crowd.item.size * self.variant.mixed))
         of_items = rng.random((chains, crowd.n_items * together, 2))
         shape, inverse = self.shape[:, None], 1 / (self.kappa[:, None] + self.sums)
@@ -198,6 +200,8 @@ def draw_shared(rng: Rng, counts: Floats, x: Floats, share: Floats, centre: floa
 
     They are those of Dirichlet vectors of mean `share`, integrated out: `counts` (chain, vector, row, column).
     """
+    from bayesagree.plausibility.dawid_skene._latent import draw_concentration
+
     sizes, new, prior = counts.sum(axis=3), np.zeros(share.shape), (np.log(centre), sd**-2.0)
     above = np.zeros((share.shape[2] + 1, int(sizes.max()) + 1))
     most = int(sizes.sum(axis=(1, 2)).max())

@@ -11,7 +11,7 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _pick(weight, uniform):
-    """Return a place by its weight, and let the sum of weights be 1."""
+    """Return a place by its weight, of weights whose sum becomes 1."""
     total, place = 0.0, 0
     for k in range(weight.size):
         total += weight[k]
@@ -37,54 +37,63 @@ def draw_latent(
     the weight of m equal ones. Equal ones take a label that the item has not; `expected` gets the probabilities of that
     label. An annotator with two labels for an item is expected to repeat the first: each is counted before the next.
     """
-    n_labels, single, together = row.size, votes.size > 0, items.size > 0
+    n_labels, single = row.size, votes.size > 0
     for c in range(choice.shape[0]):
         mine, own, rows = choice[c], answers[c], inverse[c]
         for i in range(start.size - 1):
             a, b, place, weight = start[i], start[i + 1], n[c, i], expected[c, i]
-            for at in range(a if single else b, b + together * (a < b)):
-                if at < b:
-                    first, last, old, size, uniform = at, at + 1, mine[at], 1, votes[c, at]
-                else:
-                    first, last, old, uniform = a, b, mine[a + int(items[c, i, 0] * (b - a))], items[c, i, 1]
-                    size = int(place[old])
-                    if old == fixed[i] or (single and size < 2):
-                        continue
+            for t in range(a, b if single else a):
+                old, j, said = mine[t], who[t], label[t]
                 if old < 0:
                     continue
-                place[old] -= size
-                for t in range(first, last):
-                    if mine[t] == old:
-                        j, m = who[t], cell[label[t], old]
-                        own[j, m] -= step[m]
-                        rows[j, row[old]] /= 1.0 - rows[j, row[old]]
+                place[old] -= 1.0
+                own[j, cell[said, old]] -= step[cell[said, old]]
+                rows[j, row[old]] /= 1.0 - rows[j, row[old]]
                 for k in range(n_labels):
-                    weight[k] = place[k] + urn[c, k] if at < b else head[c, k, size - 1] * (place[k] == 0.0)
-                for t in range(first, last):
-                    if mine[t] != old:
-                        continue
-                    j, top = who[t], 0.0
-                    for k in range(n_labels):
-                        r, m = row[k], cell[label[t], k]
-                        same, seen, s = own[j, m], 1.0, t - 1
-                        while s >= first and who[s] == j:
-                            if mine[s] == old:
-                                seen += rows[j, r]
-                                same += step[m] * (cell[label[s], k] == m)
-                            s -= 1
-                        weight[k] *= same * rows[j, r] if seen == 1.0 else same * rows[j, r] / seen
-                        top = max(top, weight[k])
-                    if top < 1e-100:
-                        for k in range(n_labels):
-                            weight[k] /= top
-                new = _pick(weight, uniform)
-                place[new] += size
-                for t in range(first, last):
-                    if mine[t] == old:
-                        j, m = who[t], cell[label[t], new]
-                        own[j, m] += step[m]
-                        rows[j, row[new]] /= 1.0 + rows[j, row[new]]
-                        mine[t] = new
+                    weight[k] = (place[k] + urn[c, k]) * own[j, cell[said, k]] * rows[j, row[k]]
+                new = _pick(weight, votes[c, t])
+                place[new] += 1.0
+                own[j, cell[said, new]] += step[cell[said, new]]
+                rows[j, row[new]] /= 1.0 + rows[j, row[new]]
+                mine[t] = new
+            if a == b or items.size == 0:
+                continue
+            old = mine[a + int(items[c, i, 0] * (b - a))]
+            if old < 0 or old == fixed[i] or (single and place[old] < 2.0):
+                continue
+            size, r = int(place[old]), row[old]
+            for t in range(a, b):
+                if mine[t] == old:
+                    j, m = who[t], cell[label[t], old]
+                    own[j, m] -= step[m]
+                    rows[j, r] /= 1.0 - rows[j, r]
+            for k in range(n_labels):
+                weight[k] = head[c, k, size - 1] if k == old or place[k] == 0.0 else 0.0
+            for t in range(a, b):
+                if mine[t] != old:
+                    continue
+                j, top = who[t], 0.0
+                for k in range(n_labels):
+                    r, m = row[k], cell[label[t], k]
+                    same, seen, s = own[j, m], 1.0, t - 1
+                    while s >= a and who[s] == j:
+                        if mine[s] == old:
+                            seen += rows[j, r]
+                            same += step[m] * (cell[label[s], k] == m)
+                        s -= 1
+                    weight[k] *= same * rows[j, r] / seen
+                    top = max(top, weight[k])
+                for k in range(n_labels):
+                    weight[k] /= top
+            new = _pick(weight, items[c, i, 1])
+            r = row[new]
+            place[old], place[new] = 0.0, size
+            for t in range(a, b):
+                if mine[t] == old:
+                    j, m = who[t], cell[label[t], new]
+                    own[j, m] += step[m]
+                    rows[j, r] /= 1.0 + rows[j, r]
+                    mine[t] = new
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
@@ -93,10 +102,10 @@ def draw_concentration(counts, x, share, prior, above, of_slices, of_counts, new
 
     The vectors are integrated out: `counts` (chain, vector, row, column) are their draws, x (chain, row), and `share`
     (chain, row, column) the mean; log x has mean and precision `prior`. A slice of width 3 is shrunk (Neal 2003): its
-    place, its level and points by uniform numbers `of_slices` (chain, row, point). `new`, as `share`, gets for each
-    vector a sum of Bernoulli(a / (a + m)), m = 0, ..., n - 1 (Antoniak 1974), by uniform numbers `of_counts` (chain,
-    draw). `above` (column, m), of zeros, is for the numbers of vectors with more than m draws: of a column, and in the
-    last row, as negative numbers, of all.
+    place, level and points by uniform numbers `of_slices` (chain, row, point). `new`, as `share`, gets for each vector
+    a sum of Bernoulli(a / (a + m)), m = 0, ..., n - 1 (Antoniak 1974), by uniform numbers `of_counts` (chain, draw).
+    `above` (column, m), of zeros, is for the numbers of vectors with more than m draws, in its last row less those of
+    all.
     """
     chains, vectors, n_rows, columns = counts.shape
     for c in range(chains):
