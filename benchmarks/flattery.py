@@ -17,8 +17,8 @@ the Monte-Carlo error of independent scores (those of one set are not).
 What the table says: what is printed holds the true score of a planted model in nearly all sets, where the posterior
 alone holds that of a copy with 30 % replaced, or on half of the items, in few. Intervals of honest models hold what
 they held before; where the votes cannot tell they are about twice as wide, and who knows that all models are
-independent says `exclude=[]`. It fails for a copy on half of the items with five votes (.67) and, as without the
-guard, for a model that knows the means of ratings exactly, which is said to be off by .1.
+independent says `exclude=[]`. It fails in one set of three for copies of five votes, whole or on half of the
+items, and of three with 30 % replaced and, as without the guard, for a model that knows the means of ratings exactly, which is said to be off by .1.
 """
 
 import argparse
@@ -174,7 +174,7 @@ def of_field(
     alone = compare(tree.filter(lambda node: node.name != "without_unsure"), "accuracy")
     for name in outputs:
         true = (outputs[name].argmax(axis=1) == best).mean()
-        ends = [c.loc[name, ["lower", "upper"]] for c in (row, alone)]
+        ends = [c.loc[name, ["lower", "upper"]].to_numpy() for c in (row, alone)]
         held = [low - 1e-9 <= true <= high + 1e-9 for low, high in ends]
         out = row["warning"][name].startswith("not")
         yield name, (true, row["score"][name], *held, ends[0][1] - ends[0][0], out)
@@ -212,7 +212,7 @@ def scored_numbers(cells: list[tuple[int, int]], sets: int) -> Iterator[str]:
                     alone = compare(tree.filter(lambda node: node.name != "without_unsure"), metric="mae")
                     for m, name in enumerate(some):
                         true = np.abs(outputs[name] - mean).mean()
-                        ends = [c.loc[name, ["lower", "upper"]] for c in (row, alone)]
+                        ends = [c.loc[name, ["lower", "upper"]].to_numpy() for c in (row, alone)]
                         held = [low <= true <= high for low, high in ends]
                         out = row["warning"][name].startswith("not")
                         field = name + (", alone" if len(some) == 1 else f", beside {some[1 - m]}")
