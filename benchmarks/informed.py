@@ -236,6 +236,8 @@ def main() -> None:
         )
         said = ["# Scores from a few votes against scores from all of them", "", *__doc__.partition("\n\n")[2:]]
         PAGE.write_text("\n".join([*said, SAYS.strip(), *report(rows), ""]))
+    else:
+        print(*report(rows), sep="\n")
 
 
 if __name__ == "__main__":
