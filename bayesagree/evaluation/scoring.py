@@ -126,8 +126,8 @@ def evaluate(
         Add the line "another annotator" to the models: the same scores of a label drawn from the plausibilities of
         the same draw, the ceiling for anybody who gives one label.
     progress
-        Called with the number of items done, after every block or pair; of ratings with that of new sweeps of the
-        annotators' levels first.
+        Called with the number of items done, after every block or pair; first with that of new draws of what all items
+        share: parameters, or sweeps of the levels of annotators who rated.
     client
         A `distributed.Client` to draw and score on instead of threads of this process: the same result, and workers
         may die. Each worker holds the annotations and predictions and, per thread, one block of 64 items x samples x

@@ -97,7 +97,7 @@ def chains_of(
 ) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have.
 
-    `progress` is called with the number of walkers behind these chains after every draw of theirs.
+    `progress` is called with the number of new draws of all chains.
     """
     modes, roots = (np.stack(part) for part in zip(*fits))
     n, size = chains * -(-WALKERS // chains), modes.shape[1]
@@ -107,7 +107,7 @@ def chains_of(
     between = (modes - centre) * np.sqrt(share)[:, None]
     root = np.linalg.cholesky(np.einsum("f,fpq,frq->pr", share, roots, roots) + between.T @ between)
     each = -(-draws * chains // n)
-    log_p, past, warm = density(x), [], WARM_UP * sweeps
+    log_p, past, warm, left = density(x), [], WARM_UP * sweeps, draws * chains
     for number in range(warm + each * sweeps):
         if number in [round(part * warm) for part in REFITS]:
             recent = np.concatenate(past[number // 3 :])
@@ -115,7 +115,9 @@ def chains_of(
         x, log_p = sweep(density, x, log_p, centre, root, rng)
         if number < warm or number % sweeps == sweeps - 1:
             past.append(x)
-            progress(n * (number >= warm))
+        if number >= warm and number % sweeps == sweeps - 1:
+            progress(min(n, left))
+            left -= n
     return np.stack(past[warm:], axis=1).reshape(chains, -1, size)[:, :draws]
 
 

@@ -113,7 +113,7 @@ def corrected_rate(
     random_seed
         Same seed, same draws.
     progress
-        Called with the number of new draws of the regression: chains x draws or more with the judges, then without.
+        Called with the number of new draws of the regression: chains x draws with the judges, then without.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers, Places, Rng
+from bayesagree._types import Advance, Floats, Integers, Places, Rng
 from bayesagree.annotations.gold import Gold
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.posterior import Drawer, Groups, Request
@@ -179,7 +179,7 @@ class InformedProblem(VoteFrame):
 
         return [climb(partial(of_others, odds), prior, number, ENOUGH_TO_BEGIN) for odds in every]
 
-    def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
+    def sampled(self, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).
 
         The odds of the second kind are summed over a grid, and drawn from it afterwards: their posterior may be as flat
@@ -195,7 +195,7 @@ class InformedProblem(VoteFrame):
         by_odds = by_cells(of_odds, rows.counts.size)
         prior = Prior(mean[:-1], sd[:-1])
         density = posterior(lambda theta: np.logaddexp.reduce(by_odds(theta), axis=0), prior)
-        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng, sweeps=SWEEPS)
+        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng, progress, SWEEPS)
         weight = by_odds(out.reshape(-1, out.shape[2]))
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Advance, Floats, Rng
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics, of_parameters
@@ -78,29 +78,33 @@ class Frame(ABC):
         """What the predictions say of all items."""
         return Covariates.of(self.predictions, self.exclude)
 
-    def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
+    def sampled(self, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter), by chains that begin near their mode."""
         (values, number), prior = self.likelihood(rng), self.layout.prior
         fit = climb(values, prior, number, ENOUGH_TO_BEGIN)
         density = posterior(lambda theta: number @ values(theta), prior)
-        return chains_of(density, [fit], draws, chains, rng, sweeps=SWEEPS)
+        return chains_of(density, [fit], draws, chains, rng, progress, SWEEPS)
 
-    def parameters(self, draws: int, chains: int, random_seed: Seed) -> Floats:
+    def parameters(
+        self, draws: int, chains: int, random_seed: Seed, progress: Advance = lambda done: None
+    ) -> Floats:
         """Draw the parameters from their own stream, shape (chain, draw, parameter)."""
+        rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
         with one_blas_thread():
-            return self.sampled(draws, chains, np.random.default_rng(stream_apart(random_seed, "parameters")))
+            return self.sampled(draws, chains, rng, progress)
 
-    def sets(self, draws: int) -> int:
+    @classmethod
+    def sets(cls, draws: int) -> int:
         """Return how many sets of parameters a chain of so many draws of items has."""
         # Few consecutive draws share their parameters, as a new set costs a hundred passes over all items.
-        most = max(1, min(5, draws // self.fewest_sets))
+        most = max(1, min(5, draws // cls.fewest_sets))
         return draws // next(d for d in range(most, 0, -1) if draws % d == 0)
 
     def drawn(self, request: Request) -> Floats:
         """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
         key = self.sets(request.draws), request.chains, request.random_seed
         if key not in self._drawn:
-            self._drawn[key] = self.parameters(*key)
+            self._drawn[key] = self.parameters(*key, request.progress or (lambda done: None))
             warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 

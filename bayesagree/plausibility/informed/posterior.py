@@ -99,10 +99,17 @@ class InformedDirichlet(Guarded):
         both = [replace(self, predictions=given), Dirichlet()]
         return Truths(labels, given, both, request, None, (), {})
 
+    def kind(self, annotations: Labels) -> type[LabelFrame]:
+        """Return the form of the frame."""
+        return kind_of(annotations, self.prior) if self.gold is None else GoldProblem
+
+    def sweeps(self, annotations: Labels, request: Request) -> int:
+        """Return how many draws of the parameters count as progress."""
+        return self.kind(annotations).sets(request.draws) * request.chains
+
     def problem(self, annotations: Labels) -> LabelFrame:
         """Return votes, predictions and gold on the items of the predictions."""
-        kind = kind_of(annotations, self.prior) if self.gold is None else GoldProblem
-        return kind.of(annotations, self.given, self.exclude, self.prior, self.gold)
+        return self.kind(annotations).of(annotations, self.given, self.exclude, self.prior, self.gold)
 
     def settings(self, annotations: Labels) -> dict[str, Any]:
         """Return the arguments of the model."""
@@ -165,7 +172,7 @@ def informed_dirichlet(
     client
         A `distributed.Client` to draw on instead of threads of this process: the same draws.
     progress
-        Called with the number of items of each block that is drawn.
+        Called with the number of new draws of the parameters, then of items drawn.
 
     Returns
     -------

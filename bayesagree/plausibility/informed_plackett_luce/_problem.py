@@ -10,7 +10,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers, Places, Rng
+from bayesagree._types import Advance, Floats, Integers, Places, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import pareto_k, warn_of_weights
@@ -211,7 +211,7 @@ class InformedRankings(Frame):
 
         return by_cells(values, drawn.shape[0] * drawn.shape[1]), np.ones(n_items)
 
-    def sampled(self, draws: int, chains: int, rng: Rng) -> Floats:
+    def sampled(self, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
         """Draw the parameters from a t distribution around their mode, fitted anew to its draws' weights."""
         (values, number), prior, size = self.likelihood(rng), self.layout.prior, len(NAMES)
         density = posterior(lambda theta: number @ values(theta), prior)
@@ -229,10 +229,12 @@ class InformedRankings(Frame):
             away = theta - centre
             root = np.linalg.cholesky(away.T @ (shares[:, None] * away) + np.diag(1e-4 * prior.sd**2))
         warn_of_weights(pareto_k(log_weight), "pass plausibility='plackett_luce', from rankings alone")
+        progress(draws * chains)
         chosen = rng.choice(len(theta), draws * chains, p=sp.special.softmax(log_weight))
         return theta[chosen].reshape(chains, draws, size)
 
-    def sets(self, draws: int) -> int:
+    @classmethod
+    def sets(cls, draws: int) -> int:
         """Return how many sets of parameters a chain of draws of items has: few, as each weighs all draws."""
         return min(draws, SETS // 4)
 

@@ -66,6 +66,10 @@ class InformedPlackettLuce(Guarded):
         shape = common_shape(annotations) if self.shape is None else self.shape
         return InformedRankings.of(annotations, self.given, self.exclude, shape, self.tune)
 
+    def sweeps(self, annotations: Rankings, request: Request) -> int:
+        """Return how many draws of the parameters count as progress."""
+        return InformedRankings.sets(request.draws) * request.chains
+
     def settings(self, annotations: Rankings) -> dict[str, Any]:
         """Return the arguments of the model."""
         return super().settings(annotations) | {"tune": self.tune}
@@ -114,7 +118,7 @@ def informed_plackett_luce(
     draws, chains, tune, random_seed, top_labels, client
         As in `plackett_luce`; up to a hundred draws of the parameters are shared by the draws of items.
     progress
-        Called with the number of items of each block that is drawn.
+        Called with the number of new draws of the parameters, then of items drawn.
 
     Returns
     -------

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from bayesagree import Labels, Predictions, informed_dirichlet
+from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.datasets.simulate import labelled_test_set
+from bayesagree.evaluation.scoring import items_to_score
+from bayesagree.inference.posterior import Request
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +84,11 @@ def test_edges_have_a_clear_answer(counts, scores):
     values = tree["posterior"]["plausibility"].values
     assert np.isfinite(values).all()
     np.testing.assert_allclose(values.sum(axis=-1), 1, rtol=1e-12)
+
+
+def test_progress_counts_parameters_and_items_under_both_truths():
+    given, done = labelled_test_set(n_items=70, random_seed=1), []
+    how = {"draws": 60, "chains": 2}
+    evaluate(given.labels, given.predictions, exclude=[], **how, random_seed=1, progress=done.append)
+    assert sum(done) == 2 * 60 + 2 * 70
+    assert sum(done) == items_to_score(InformedDirichlet(), given.labels, given.predictions, (1.0,), Request(**how))
