@@ -23,7 +23,7 @@ def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> Answer:
     test_set = simulate.labelled_test_set(random_seed=seed)
     labels, models = test_set.labels, test_set.predictions
     tree = evaluate(labels, models, draws=draws, random_seed=seed)
-    vote = score(shared_wins(labels), models, "accuracy").squeeze(("chain", "draw"), drop=True).to_series()
+    vote = score(shared_wins(labels), models, "accuracy").to_series().droplevel(["chain", "draw"])
     table: Any = compare(tree)[["score", "lower", "upper", "prob_best", "prob_better", "tier"]]
     table = table.rename(columns={"score": "uncertainty_adjusted_accuracy"})
     table.insert(0, "accuracy_against_majority_vote", vote[table.index])

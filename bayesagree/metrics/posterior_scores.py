@@ -18,6 +18,7 @@ from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import require, warn
 from bayesagree.inference.group_scores import each_group
+from bayesagree.inference.results import variable
 from bayesagree.inference.streams import Seed, stream_apart
 from bayesagree.inference.top_labels import Truth, number_draws, of_items, states_order, truth_draws
 from bayesagree.io.doors import as_predictions, as_truth
@@ -176,8 +177,8 @@ def score_array(
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
     coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
     coords |= {} if slices is None else {slices.name: slices.names, "side": list(SIDES)}
-    coords |= {"model": models}
-    return xr.DataArray(shaped, coords, [*coords], metric.name, metric.attrs)
+    named = {dim: variable(dim, names) for dim, names in (coords | {"model": models}).items()}
+    return xr.DataArray(variable([*named], shaped, metric.attrs), named, name=metric.name)
 
 
 def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None:

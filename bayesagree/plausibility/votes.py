@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesagree.annotations import Labels
 from bayesagree.errors import one_of, refuse, shorten, warn
 from bayesagree.inference.blocks import category_axis
+from bayesagree.inference.results import variable
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 
@@ -128,4 +129,5 @@ def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[NDArray
 
 def _by_category(labels: Labels, values: NDArray[np.float64], name: str) -> xr.DataArray:
     coords = {"item": labels.items, "category": category_axis(labels.categories, labels.has_order)}
-    return xr.DataArray(values, coords, ("item", "category"), name)
+    kept = {dim: variable(dim, of) for dim, of in coords.items()}
+    return xr.DataArray(variable(("item", "category"), values), kept, name=name)
