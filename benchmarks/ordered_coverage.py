@@ -19,9 +19,9 @@ and `dirichlet` (alone: what the votes prove). Each share is over two models and
 width. The Monte-Carlo error of a share of .95 is .034 to .049 with 20 replicates, of .80 .06 to .09, as two models
 share their votes.
 
-The ordered form covers .82 to 1.00 of the simulations, chaosnli-snli, dices350 and the three panels; the other one and
-the votes alone cover less wherever the panel is not nearly known. On jester5k its MAE fails: .75 to .88, too low by
-.17 to .21 (of six steps): the most frequent of its seven classes leads by .012 of thousands of votes in the median
+The ordered form covers .85 to 1.00 of the simulations, chaosnli-snli, dices350 and the three panels; the other one and
+the votes alone cover less wherever the panel is not nearly known. On jester5k its MAE is short: .82 to .93, too low
+by .15 to .17 (of six steps): the most frequent of its seven classes leads by .012 of thousands of votes in the median
 item, so that small departures from the family decide the truth; where the drawn shares of an item are as flat as that,
 metrics of one true label say little. An earlier version of this page took the majority of a panel as the truth of many
 votes, with models that saw the panel's own mean: .25 to .71 were covered there.
