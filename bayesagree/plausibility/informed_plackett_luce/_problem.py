@@ -19,7 +19,7 @@ from bayesagree.inference.slices import Likelihoods, Prior, climb, posterior
 from bayesagree.plausibility.independence import CodedVotes
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import rising_alike
-from bayesagree.plausibility.informed.frame import Frame, Parameters, by_cells
+from bayesagree.plausibility.informed.frame import MOST_CELLS, Frame, Parameters, by_cells
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
 # Labels of an item of which predictions say anything; draws of all items that teach the parameters.
@@ -209,8 +209,9 @@ class InformedRankings(Frame):
             top = value.max(axis=1)
             return top + np.log(np.exp(value - top[:, None]).mean(axis=1)) - constant[of_item]
 
-        # Sums over draws are slow where few vectors lie side by side.
-        return by_cells(values, drawn.shape[0] * drawn.shape[1] // 8), np.ones(n_items)
+        # Sums over draws are slow where a few vectors lie side by side: many, or one.
+        cells = drawn.shape[0] * drawn.shape[1]
+        return by_cells(values, cells if 8 * cells < MOST_CELLS else MOST_CELLS), np.ones(n_items)
 
     def sampled(self, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
         """Draw the parameters from a t distribution around their mode, fitted anew to its draws' weights."""
