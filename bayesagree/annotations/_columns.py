@@ -32,8 +32,10 @@ def pandas_frame(given: Any) -> pd.DataFrame:
 
 def _frame(given: Any) -> pd.DataFrame | None:
     """Return a table as one of pandas, None for anything else."""
+    if isinstance(given, np.ndarray | list):
+        return None
     if not isinstance(given, pd.DataFrame):
-        import narwhals as nw  # takes a twentieth of the time of importing the package
+        import narwhals as nw  # takes a twentieth of a second
 
         given = nw.from_native(given, pass_through=True)
         given = given.collect() if isinstance(given, nw.LazyFrame) else given
