@@ -272,9 +272,8 @@ def metric_draws(
     if "group" in posterior.dims:
         raise InputError("this result has scores for each group; compare models for one: result.sel(group=...)")
     scores = posterior[computed_name(metric, posterior)]
-    levels, dims = np.atleast_1d(settings_of(result).get("reliability", 1.0)), ("chain", "draw", "model")
-    if "reliability" in scores.dims:
-        levels, dims = np.asarray(scores["reliability"]), ("reliability", *dims)
+    # Of several that a user took one of, a coordinate is left.
+    levels = np.atleast_1d(scores.coords.get("reliability", settings_of(result).get("reliability", 1.0)))
     if reliability is None and levels.size > 1:
         raise InputError(
             f"there are {levels.size} reliabilities ({shorten(levels)}); pass reliability= to choose one"
@@ -283,8 +282,9 @@ def metric_draws(
     at = np.flatnonzero(np.isclose(levels, chosen, rtol=1e-9, atol=0))
     if at.size == 0:
         raise InputError(f"reliability {chosen!r} was not computed; there is {shorten(levels)}")
-    values = scores.transpose(*dims).values
+    several = "reliability" in scores.dims
+    values = scores.transpose(*["reliability"] * several, "chain", "draw", "model").values
     sign = 1 if scores.attrs.get("higher_is_better", 1) else -1
-    drawn = values.reshape(levels.size, -1, values.shape[-1])[at[0]]
+    drawn = (values[at[0]] if several else values).reshape(-1, values.shape[-1])
     known = ~np.isnan(drawn).all(axis=1)  # draws without an item of a risk level have no score of it
     return drawn[known] if known.any() else drawn, scores, sign

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import DTypeLike, NDArray
 
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.results import variable
 
 
 class DrawBlock(NamedTuple):
@@ -111,4 +112,4 @@ def check_depth(top_labels: int, n_labels: int) -> int:
 
 def category_axis(categories: NDArray[Any], has_order: bool) -> xr.Variable:
     """Return the axis of the labels of a result, which holds whether they have an order."""
-    return xr.Variable(("category",), categories, {"ordered": int(has_order)}, fastpath=True)
+    return variable("category", categories, {"ordered": int(has_order)})

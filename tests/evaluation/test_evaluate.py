@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesagree import (
@@ -112,6 +113,11 @@ def test_compare_asks_for_a_reliability(crowd):
         compare(tree, metric="accuracy", reliability=3)
     with pytest.raises(InputError, match="metric 'overlap_1' was not computed"):
         compare(tree, metric="overlap_1", reliability=1)
+    # Who takes one of the two has its scores, and not those of the other under its name.
+    second, known = tree.isel(reliability=1), compare(tree, metric="accuracy", reliability=2)
+    pd.testing.assert_frame_equal(compare(second, metric="accuracy"), known)
+    with pytest.raises(InputError, match="reliability 1 was not computed"):
+        compare(second, metric="accuracy", reliability=1)
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "f1_micro", "agreement"])
