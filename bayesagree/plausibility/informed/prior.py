@@ -25,10 +25,10 @@ class InformedPrior:
     """Priors of the parameters of `informed_dirichlet`: normal, on standardised covariates, logs and log odds.
 
     Hundreds of votes outweigh all of them but two. Three votes per item hardly tell a clear item from an open one of
-    small concentration, so clear items are few until the votes ask for them. And they hardly tell how well models know
-    the best label of nearly tied items: the odds of that are anything between none and all of the items. Labels have no
-    levels of their own beside their shares of the votes: of twenty labels only open items would pay for them, and most
-    items be taken for those of known best label.
+    small concentration, nor how clear it is: with all votes of public sets an eighth to six sevenths of a clear item's
+    mass are off its label. And they hardly tell how well models know the best label of nearly tied items: the odds of
+    that are anything between none and all of the items. Labels have no levels of their own beside their shares of the
+    votes: of twenty labels only open items would pay for them, and most items be taken for those of known best label.
 
     Attributes
     ----------
@@ -42,7 +42,8 @@ class InformedPrior:
     clear_odds
         Mean and standard deviation of the log odds that an item of middling ambiguity is clear.
     blur
-        Mean and standard deviation of the logit of a clear item's mass off its label: about a twentieth.
+        Mean and standard deviation of the logit of a clear item's mass off its label, from a tenth to most of it:
+        much of it makes items that lean to a label of their own, which predictions know no better than m_i says.
     entropy_slope_sd
         Slopes of the open concentration and of the odds by the entropy of the mean ~ N(0, entropy_slope_sd^2).
     best_sharpness
@@ -61,8 +62,8 @@ class InformedPrior:
     share: tuple[float, float] = (1.0, 0.5)
     open_concentration: tuple[float, float] = (1.0, 1.0)
     clear_concentration: tuple[float, float] = (2.5, 1.0)
-    clear_odds: tuple[float, float] = (-6.0, 2.0)
-    blur: tuple[float, float] = (-3.0, 1.0)
+    clear_odds: tuple[float, float] = (-3.0, 2.0)
+    blur: tuple[float, float] = (-0.5, 1.0)
     entropy_slope_sd: float = 1.0
     best_concentration: tuple[float, float] = (1.0, 1.0)
     best_sharpness: tuple[float, float] = (1.0, 0.3)

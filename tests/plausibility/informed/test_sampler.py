@@ -54,7 +54,7 @@ def test_chains_jump_between_modes():
 def test_parameters_are_those_of_the_plain_twin():
     labels = Labels.from_counts(MODEL["data"]["counts"])
     models = Predictions.from_scores({"A": MODEL["data"]["probability"]}, probabilities=True)
-    drawn = InformedProblem.of(labels, models).parameters(200, 4, 1)
+    drawn = InformedProblem.of(labels, models).parameters(400, 4, 1)
     known = MODEL["posterior"]
     _, ess = diagnostics(drawn)
     columns = ("slope", *SHAPE_NAMES)
