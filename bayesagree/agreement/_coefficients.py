@@ -34,8 +34,9 @@ REPLICATES = 2000
 # Pseudo-items with a weight in each replicate: the last one takes what is left, (2/3)^7 = .06 of their mass.
 STICKS, EVERY = 8, np.arange(PSEUDO_ITEMS)
 CELLS = formula.CELLS
-# Items from which there is an interval over items.
+# Items from which there is an interval over items, and why there is none of no width.
 FEWEST = 3
+ALIKE = "items and replicates do not differ: no interval"
 
 
 class Coefficient(NamedTuple):
@@ -57,6 +58,8 @@ class Coefficient(NamedTuple):
     """Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label."""
     of_order: bool = False
     """Whether it compares distances of values: few items then vary more than the nominal coefficients allow for."""
+    paired: Any = True
+    """Whether the items of each unit have two annotations: others are none of those that an interval is over."""
 
     def estimate(self) -> float:
         """Value where every item counts once."""
@@ -85,6 +88,8 @@ def interval_of(
     It holds the `estimate`, which leaves the pseudo-items out: unanimous items lie above all replicates.
     """
     defined = drawn[~np.isnan(drawn)]
+    if defined.size and np.ptp(defined) < 1e-12:
+        return interval_of(drawn[:0], ci_prob, together(remark, ALIKE))
     lower, upper = (eti if equal_tails else hdi)(defined, ci_prob) if defined.size else (np.nan, np.nan)
     if defined.size and not np.isnan(estimate):
         lower, upper = min(lower, estimate), max(upper, estimate)
@@ -101,12 +106,16 @@ def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:
     note = lacking or sides[0].remark or sides[-1].remark
     if not lacking:
         estimate = sides[0].estimate() - sum(found.estimate() for found in sides[1:])
-    n = int(min(found.weight.sum() for found in sides))
+    n = int(min((found.weight * found.paired).sum() for found in sides))
     if drawn.size and n < FEWEST:
-        note = together(note, f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}")
-        drawn = drawn[:0]
+        note, drawn = together(note, few(n)), drawn[:0]
     tails = len(sides) == 1 and sides[0].equal_tails
     return {"estimate": estimate} | interval_of(drawn, ci_prob, note, estimate=estimate, equal_tails=tails)
+
+
+def few(n: int) -> str:
+    """Say that there are too few items with two annotations."""
+    return f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}, each with two annotations"
 
 
 def together(*notes: str) -> str:
@@ -284,7 +293,8 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
         if missing:
             return undefined(missing)
         of_patterns = patterns.weight, patterns.pattern_of_item, 1 if many else n**2
-        return Coefficient(lambda W: compute(W, *given), *of_patterns).existing(why_undefined(items))
+        found = Coefficient(lambda W: compute(W, *given), *of_patterns, paired=patterns.size >= 2)
+        return found.existing(why_undefined(items))
 
     repeated = "an annotator annotated an item more than once" if items.repeated else ""
     cohen = undefined(many or (repeated if people == 2 else "needs exactly two known annotators"))
@@ -371,7 +381,8 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     def compute(weight: Floats) -> Floats:
         return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)
 
-    return Coefficient(compute, *items.each(), use.size).existing(why_undefined(items))
+    paired = items.patterns.size[pattern_of_item[rated]] >= 2
+    return Coefficient(compute, *items.each(), use.size, paired=paired).existing(why_undefined(items))
 
 
 def why_undefined(items: Items) -> str:

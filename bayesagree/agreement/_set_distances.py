@@ -70,5 +70,7 @@ def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coef
     def compute(weight: Floats) -> Floats:
         return formula.alpha(weight, counts, table, items.values)
 
-    found = Coefficient(compute, patterns.weight, patterns.pattern_of_item, table.size)
+    found = Coefficient(
+        compute, patterns.weight, patterns.pattern_of_item, table.size, paired=patterns.size >= 2
+    )
     return f"alpha_{name}", found.existing(why_undefined(items)), items

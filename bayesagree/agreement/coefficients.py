@@ -188,13 +188,13 @@ def agreement_table(
         found = [(name, of_sets)]
     drawn = replicated(items, chain(found, coefficients(items, kind)), rng, clusters)
     rows = {name: row_of(sides, of_name, ci_prob) for name, sides, of_name in drawn}
-    _add_notes(rows, items, annotations.annotators)
     rows["phi"] = phi_row([items], ci_prob, rng, progress)
     if items.rated is not None and clusters is not None:
         rows["phi"]["note"] = together("items as independent", rows["phi"]["note"])
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
         of_components = icc_rows(annotations, ci_prob, rng)
         rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
+    _add_notes(rows, items, annotations.annotators)
     return _table(rows, ci_prob, (items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations))
 
 
@@ -308,7 +308,7 @@ def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
     largest = given.max() / given.sum()
     for name, row in rows.items():
         notes = list(of_all)
-        if name in KAPPAS or name.startswith("alpha"):
+        if name in KAPPAS or name.startswith(("alpha", "icc")):
             notes += of_chance
             if agreed >= COMMON_SHARE and largest >= COMMON_SHARE and row["estimate"] < SMALL:
                 notes.append(

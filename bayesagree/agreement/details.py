@@ -150,5 +150,5 @@ def _specific(count: Floats, n: Floats, items: Items) -> Coefficient:
     def compute(W: Floats) -> Floats:
         return formula.ratio(W @ together, W @ possible)
 
-    found = Coefficient(compute, items.patterns.weight, items.patterns.pattern_of_item, 1)
+    found = Coefficient(compute, items.patterns.weight, items.patterns.pattern_of_item, 1, paired=n >= 2)
     return found.existing("no other annotation beside this label")

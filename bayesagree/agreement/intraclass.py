@@ -22,9 +22,9 @@ import pandas as pd
 import scipy as sp
 
 from bayesagree._types import Floats
-from bayesagree.agreement._coefficients import Row
+from bayesagree.agreement._coefficients import FEWEST, Row, few, interval_of, together
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -36,6 +36,8 @@ OTHERS = "annotators like these"
 # Annotators up to which `agreement_table` has them: the time grows with their cube.
 MOST_ANNOTATORS = 100
 KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+# Differences of ratings that are rounding.
+TINY = 1e-12
 # Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18.
 NODES, DRAWS, FLAT = 40, 4000, 18.0
 
@@ -185,10 +187,12 @@ def icc(
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
-    if not _exists(ratings):
+    if lacking := _lacks(ratings):
         raise InputError(
-            "an intraclass correlation needs two items, two annotators, an item with two ratings that differ"
+            f"{lacking}: an intraclass correlation needs two items, two annotators, an item with two ratings, and "
+            "ratings that differ"
         )
+    k = None if k is None else positive_int(k, "k")
     rows, variances = _rows(ratings, k, ci_prob, random_seed)
     table = pd.DataFrame(rows).assign(ci_prob=ci_prob, about=OTHERS)
     table.attrs["variances"] = dict(zip(("item", "annotator", "error"), variances.tolist()))
@@ -197,24 +201,35 @@ def icc(
 
 def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, Row]:
     """Return the rows of `agreement_table`, about these annotators: of all kinds that exist by name."""
-    if np.unique(ratings.annotator_index).size > MOST_ANNOTATORS or not _exists(ratings):
-        return {}
-    rows = {}
+    many = f"more than {MOST_ANNOTATORS} annotators" * (
+        np.unique(ratings.annotator_index).size > MOST_ANNOTATORS
+    )
+    if lacking := many or _lacks(ratings):
+        nothing = {"estimate": np.nan} | interval_of(np.empty(0), ci_prob, lacking) | {"ci_kind": "hdi"}
+        return dict.fromkeys((NAMES["2"], NAMES["3"]), nothing)
+    rows, n_items = {}, np.unique(ratings.item_index).size
     found, variances = _rows(ratings, None, ci_prob, random_seed, fixed=True)
     parts = ": item {:.3g}, annotator {:.3g}, error {:.3g}".format(*variances)
     for row in found:
         kind, k = row.pop("kind"), row.pop("k")
         note = f"mean of {k} ratings; " * (k > 1) + "components of variance" + parts * (kind in ("2,1", "3,1"))
+        note += "; the mean ratings of items do not differ" * bool(np.isnan(row["estimate"]))
+        if n_items < FEWEST:
+            row |= {"lower": np.nan, "upper": np.nan}
+            note = together(note, few(n_items))
         rows[NAMES[kind[0]] + "_mean" * (k > 1)] = row | {"ci_kind": "hdi", "note": note}
     return rows
 
 
-def _exists(ratings: Ratings) -> bool:
-    size = np.bincount(ratings.item_index)
-    people = np.unique(ratings.annotator_index)
-    return bool(
-        np.count_nonzero(size) > 1 and size.max() > 1 and people.size > 1 and np.ptp(ratings.rating) > 0
-    )
+def _lacks(ratings: Ratings) -> str:
+    size = np.bincount(ratings.item_index, minlength=1)
+    told = {
+        "fewer than two items": np.count_nonzero(size) > 1,
+        "no item has two ratings": size.max() > 1,
+        "fewer than two annotators": np.unique(ratings.annotator_index).size > 1,
+        "all ratings are equal": np.unique(ratings.rating).size > 1,
+    }
+    return next((why for why, exists in told.items() if not exists), "")
 
 
 def _rows(
@@ -225,7 +240,10 @@ def _rows(
     rows = []
     matrix = _complete(ratings)
     k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
-    fits, variances = {}, np.empty(0)
+    fits, variances, undefined = {}, np.empty(0), ()
+    if matrix is not None and np.ptp(matrix.mean(axis=1)) < TINY:
+        # Without variance of items means have none, nor has the consistency of ratings without errors.
+        undefined = ("1,k", "3,k", "3,1")[: 2 + (np.ptp(matrix, axis=0).max() < TINY)]
     for two_way in (False, True):
         components = VarianceComponents(ratings, two_way=two_way)
         top, drawn = components.draws(rng, fixed=fixed and two_way)
@@ -233,8 +251,10 @@ def _rows(
         fits[two_way] = (top if matrix is None else _of_variance_analysis(matrix, two_way=two_way)), drawn
     for name in KINDS:
         (top, drawn), mean = fits[name[0] != "1"], k if name.endswith("k") else 1
-        estimate = float(correlation(name, top[None], mean)[0])
-        lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
+        lower = upper = estimate = np.nan
+        if name not in undefined:
+            estimate = float(correlation(name, top[None], mean)[0])
+            lower, upper = hdi(correlation(name, drawn, mean), ci_prob)
         ends = {"lower": min(lower, estimate), "upper": max(upper, estimate)}
         rows.append({"kind": name, "k": mean, "estimate": estimate} | ends)
     return rows, variances

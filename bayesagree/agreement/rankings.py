@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesagree._types import Floats, Integers
-from bayesagree.agreement._coefficients import REPLICATES, Row, interval_of, together, weight_shape
+from bayesagree.agreement._coefficients import FEWEST, REPLICATES, Row, few, interval_of, together, weight_shape
 from bayesagree.agreement._formulas import pair_sum, ratio
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError
@@ -51,15 +51,20 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
         )
 
     n, over = len(items), ""
+    number = known.sum(axis=1)
     if n == 1:
         n = items[0].ranking.size
+        number += FEWEST
         over = "one item: the interval is over its annotators"
     weights = (rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP))
     estimates = compute(np.ones((1, n)))[:, 0]
     drawn = np.concatenate([compute(w) for w in weights], axis=1)
     rows = {}
-    for name, estimate, of_name in zip(NAMES, estimates, drawn):
-        none = "every ranking is one block of ties, without an order to agree on" * bool(np.isnan(estimate))
+    drawn[:2] = drawn[:2].clip(0, 1)
+    for name, estimate, of_name, size in zip(NAMES, estimates, drawn, number):
+        none = "no item has two rankings with an order: one block of ties has none" * bool(np.isnan(estimate))
+        if not none and size < FEWEST:
+            none = few(int(size))
         note = together("corrected for ties" * (name == "kendall_w_ties"), over, none)
         interval = interval_of(of_name[:0] if none else of_name, ci_prob, note, estimate=estimate)
         rows[name] = {"estimate": estimate} | interval | KIND

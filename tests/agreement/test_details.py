@@ -6,6 +6,7 @@ import pytest
 
 from bayesagree import Labels, Rankings, Ratings, agreement_table, confusion, krippendorff_alpha
 from bayesagree.agreement import icc
+from bayesagree.errors import InputError
 
 # Anxiety of 20 subjects by three raters, from R's irr.
 ANXIETY = np.array([
@@ -141,7 +142,7 @@ def test_fewer_than_three_items_have_a_note_in_place_of_an_interval():
     shown = ["percent_agreement", "conger_kappa", "fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger"]
     assert table.loc[shown, "estimate"].tolist() == pytest.approx([7 / 9, 0, -0.125, 0, 0.7231, 0.5556], abs=1e-4)
     assert table.loc[shown, ["lower", "upper"]].isna().all().all()
-    assert table.loc["alpha_nominal", "note"] == "1 item: an interval over items needs 3"
+    assert table.loc["alpha_nominal", "note"] == "1 item: an interval over items needs 3, each with two annotations"
 
 
 @pytest.mark.usefixtures("without_phi")
@@ -198,3 +199,57 @@ def test_notes_speak_on_a_defect_and_are_silent_without():
     assert np.isnan(row["estimate"]) and "one block of ties" in row["note"]
     with pytest.warns(UserWarning, match="alpha does not exist: only one value was used"):
         assert np.isnan(krippendorff_alpha(Labels.from_matrix([["a", "a"], ["a", "a"]])))
+
+
+@pytest.mark.usefixtures("without_phi")
+def test_few_items_are_those_with_two_annotations():
+    """Four items that one annotator saw add nothing to an interval over items."""
+    labels = Labels.from_matrix([["a", "b"], ["a", None], ["b", None], ["a", None], ["b", None]])
+    table = rows(labels)
+    shown = ["percent_agreement", "cohen_kappa", "conger_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger"]
+    assert table.loc[shown, ["lower", "upper"]].isna().all().all()
+    assert table.loc[shown, "note"].str.startswith("1 item: ").all()
+    assert table.loc["conger_kappa", "estimate"] == pytest.approx(-2 / 3)
+    specific = agreement_table(labels, by="category", random_seed=1)
+    assert specific["note"].str.startswith("1 item: ").all()
+
+
+@pytest.mark.usefixtures("without_phi")
+def test_no_interval_has_no_width():
+    unanimous = [[["a"], ["b"], ["c"]]] * 2
+    for n, note in ((2, "2 items: "), (5, "do not differ")):
+        table = rows(Rankings.from_blocks([unanimous] * n, labels=["a", "b", "c"]))
+        assert table["estimate"].tolist() == pytest.approx([1, 1, 1]) and table["lower"].isna().all()
+        assert table["note"].str.contains(note).all()
+    alone = rows(Labels.from_matrix([["y", "y"]] * 9)).loc["percent_agreement"]
+    assert alone["estimate"] == 1 and np.isnan(alone["lower"]) and "do not differ" in alone["note"]
+    one = rows(Rankings.from_blocks([[[["a"], ["b"]], [["b"], ["a"]], [["a"], ["b"]]]], labels=["a", "b"]))
+    assert one.loc["kendall_w", "estimate"] == pytest.approx(1 / 9)
+    assert one.loc["kendall_w", "lower"] >= 0
+
+
+@pytest.mark.usefixtures("without_phi")
+@pytest.mark.filterwarnings("error")
+def test_undefined_correlations_have_reasons():
+    """The mean squares of items and errors vanish: 0 / 0 of the consistency, nothing to divide means by."""
+    table = rows(Ratings.from_matrix([[1, 4]] * 4, scale=(0, 10)))
+    undefined = ["icc_consistency", "icc_one_way_mean", "icc_consistency_mean"]
+    assert table.loc[undefined, "estimate"].isna().all()
+    assert table.loc[undefined, "note"].str.contains("the mean ratings of items do not differ").all()
+    assert table.loc["icc_agreement", "estimate"] == pytest.approx(0, abs=1e-9)
+    for matrix, why in (
+        ([[1, 2, 3]], "fewer than two items"),
+        ([[2, 2], [2, 2]], "all ratings are equal"),
+        ([[1, 2, 3], [3, 4, 4]], "2 items: "),
+    ):
+        row = rows(Ratings.from_matrix(matrix, scale=(1, 5), step=1)).loc["icc_agreement"]
+        assert why in row["note"] and np.isnan(row["lower"])
+    with pytest.raises(InputError, match="k=0 must be"):
+        icc(Ratings.from_matrix([[1, 2], [2, 4]], scale=(1, 5)), k=0)
+
+
+@pytest.mark.usefixtures("without_phi")
+def test_correlations_say_who_never_met():
+    apart = [[1, 2, None, None], [1, 3, None, None], [None, None, 4, 5], [None, None, 2, 4]]
+    table = rows(Ratings.from_matrix(apart, scale=(1, 5)))
+    assert "2 groups that never met" in table.loc["icc_agreement", "note"]

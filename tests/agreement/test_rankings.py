@@ -45,9 +45,9 @@ def test_equal_to_scipy(ranks):
 
 
 def test_means_over_items():
-    found = table(rankings_of([RANKS[:3], TIED]))
+    found = table(rankings_of([RANKS[:3], TIED, RANKS[:3]]))
     one = [table(rankings_of([ranks]))["estimate"] for ranks in (RANKS[:3], TIED)]
-    assert found["estimate"].tolist() == pytest.approx(((one[0] + one[1]) / 2).tolist())
+    assert found["estimate"].tolist() == pytest.approx(((2 * one[0] + one[1]) / 3).tolist())
     assert ((found["lower"] <= found["estimate"]) & (found["estimate"] <= found["upper"])).all()
 
 
