@@ -149,7 +149,7 @@ def pareto_k(log_weight: Floats) -> float:
     if not largest[-1] > largest[0]:
         return 0.0
     ratio = np.exp(largest - largest[-1])
-    above = ratio[1:] - ratio[0]
+    above = ratio[ratio > ratio[0]] - ratio[0]
     n, quartile = above.size, above[int(above.size / 4 + 0.5) - 1]
     number = 30 + int(n**0.5)
     rate = 1 / above[-1] + (1 - np.sqrt(number / (np.arange(number) + 0.5))) / (3 * quartile)
