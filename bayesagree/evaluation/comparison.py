@@ -64,7 +64,7 @@ class ModelScores(NamedTuple):
         for a in range(n - 1):
             rest = slice(a + 1, None)
             gaps, ahead = ([one[:, [a]] - one[:, rest] for one in of] for of in (self.draws, self.merits))
-            better = np.mean([(gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2 for gap in ahead], axis=0)
+            better = np.mean([(1 + np.sign(gap)).mean(axis=0) / 2 for gap in ahead], axis=0)
             mean, (low, high) = gaps[0].mean(axis=0), self.interval(gaps, ci_prob)
             sides = (better, 1 - better), (mean, -mean), (low, -high), (high, -low)
             for values, (here, mirrored) in zip(found.values(), sides):

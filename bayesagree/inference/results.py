@@ -86,11 +86,9 @@ def parameters_of(tree: xr.DataTree) -> xr.Dataset:
 def concentration_of(tree: xr.DataTree) -> xr.DataArray | None:
     """Return the concentrations (item, category) of a Dirichlet posterior, None where it has another form."""
     found = parameters_of(tree).get("concentration")
-    return (
-        None
-        if found is None or set(found.dims) != {"item", "category"}
-        else found.transpose("item", "category")
-    )
+    if found is None or set(found.dims) != {"item", "category"}:
+        return None
+    return found.transpose("item", "category")
 
 
 def seed_of(tree: xr.DataTree) -> int:

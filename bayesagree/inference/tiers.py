@@ -95,7 +95,8 @@ def shrunk(draws: Floats) -> Floats:
 
 def places(scores: Floats) -> tuple[Integers, Integers]:
     """Return the first and last place, from 1, that each model fills in each draw, shape (sample, model)."""
-    first, last = (pd.DataFrame(-scores.T).rank(method=by).to_numpy(np.int64).T for by in ("min", "max"))
+    table = pd.DataFrame(-scores.T).fillna(np.inf)
+    first, last = (table.rank(method=by).to_numpy(np.int64).T for by in ("min", "max"))
     return first, last
 
 

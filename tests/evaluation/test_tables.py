@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from bayesagree import compare, evaluate, pairwise
 from bayesagree.datasets.simulate import labelled_test_set
@@ -37,3 +38,11 @@ def test_pairs_are_those_of_pairwise(tree):
         known = pairwise(tree, row["metric"], reliability=row["reliability"])
         known = known.sel(model=row["model"], other_model=row["other_model"])
         assert all(row[name] == float(known[name]) for name in ("prob_better", "difference", "lower", "upper"))
+
+
+def test_a_model_without_a_score_is_neither_better_nor_worse():
+    draws = xr.DataArray(np.full((1, 20, 2), 0.5), dims=("chain", "draw", "model"), coords={"model": ["a", "b"]})
+    draws[:, :, 1] = np.nan
+    table, pairs = compare(draws), pairwise(draws)
+    assert table["score"].isna().tolist() == [False, True]
+    assert np.isnan(table["prob_better"]).all() and np.isnan(pairs["prob_better"]).all()
