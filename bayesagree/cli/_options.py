@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -224,7 +224,11 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     if missing := [name for name in (key, column) if name not in table.columns]:
         there = ", ".join(map(str, table.columns))
         raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {there}")
-    return table.drop_duplicates([key, column]).set_index(key)[column]
+    told = table.drop_duplicates([key, column]).set_index(key)[column]
+    if (twice := told.index.duplicated()).any():
+        name = told.index[twice][0]
+        raise InputError(f"{str(path)!r} says {shorten(told.loc[[name]])} of {name!r}; leave one of them")
+    return told
 
 
 def one_named(text: str, known: list[Any]) -> Any:

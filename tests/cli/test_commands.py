@@ -7,6 +7,7 @@ import warnings
 from types import SimpleNamespace
 
 import _exports
+import pandas as pd
 import pytest
 
 from bayesagree import datasets
@@ -212,3 +213,12 @@ def test_help_fits_eighty_columns(run, monkeypatch):
     _, out, _ = run("--help")
     assert all(f"{name}  " in out and text in out for name, text in LINES.items())
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_gold_that_says_two_things_of_an_item_is_refused(folder, run, tmp_path):
+    gold = pd.read_csv(folder / "gold.csv")
+    other = gold.assign(label=gold["label"].map({"a": "b", "b": "c", "c": "a"}))
+    pd.concat([gold, other.tail(1)]).to_csv(tmp_path / "gold.csv", index=False)
+    done = run("evaluate", folder / "labels.csv", folder / "models.csv", "--gold", tmp_path / "gold.csv", "--draws", 20)
+    last = gold.iloc[-1]
+    assert done[0] == 2 and f"of {last['item']!r}; leave one of them" in done[2] and repr(last["label"]) in done[2]
