@@ -241,3 +241,13 @@ def test_the_files_of_a_folder_are_read_as_one(tmp_path):
     pd.DataFrame({"model": "C", "item": [1, 2], "answer": [*"xy"]}).to_csv(models / "C.csv", index=False)
     with pytest.raises(InputError, match=r"C.csv and .*A.csv differ in columns 'answer', 'label'; rename"):
         ba.read_predictions(models)
+
+
+@pytest.mark.filterwarnings("ignore:.*are taken for the places of rankings:UserWarning")
+@pytest.mark.parametrize("second", [["W", "N"], ["E", "M"]], ids=["other labels", "the same labels"])
+def test_two_rows_of_one_reader_are_two_rankings(second):
+    """Melted by column their ranks rise as those of one ranking with ties."""
+    table = pd.DataFrame([[7, "a", "M", "E"], [7, "a", *second]], columns=["item", "annotator", "dx 1", "dx 2"])
+    with pytest.raises(ba.errors.InputError, match="annotator 'a'"):
+        read_annotations(table)
+    assert read_annotations(table, duplicates="last").of_item(0) == [[[label] for label in second]]

@@ -150,7 +150,8 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     )
     keys = [columns.item, columns.annotator]
     ranks = [*range(1, len(places) + 1)]
-    rows = table.melt(keys, ranks, columns.rank, columns.label).dropna(subset=columns.label)
+    rows = table.melt(keys, ranks, columns.rank, columns.label, ignore_index=False).sort_index(kind="stable")
+    rows = rows.dropna(subset=columns.label)
     rows[columns.label] = [
         cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]
     ]
