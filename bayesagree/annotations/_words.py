@@ -107,7 +107,7 @@ def similar(names: Iterable[Any], key: Callable[[str], str] = spelling_key) -> l
     groups: dict[str, list[str]] = {}
     for name in names:
         if isinstance(name, str):
-            groups.setdefault(key(name), []).append(name)
+            groups.setdefault(key(name), []).append(str(name))
     return [group for group in groups.values() if len(group) > 1]
 
 

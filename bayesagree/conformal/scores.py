@@ -59,7 +59,7 @@ def aps(scores: ScoreArray) -> ScoreArray:
     """
     order = np.argsort(-scores, axis=1)
     ordered = np.take_along_axis(scores, order, axis=1)
-    mass = np.cumsum(ordered, axis=1)
+    mass = np.minimum(np.cumsum(ordered, axis=1), 1)
     for k in range(scores.shape[1] - 2, -1, -1):  # labels that tie share the mass of the last of them
         tied = ordered[:, k] == ordered[:, k + 1]
         mass[tied, k] = mass[tied, k + 1]

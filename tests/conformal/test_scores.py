@@ -33,3 +33,9 @@ def test_a_certain_item_has_one_label_and_a_label_of_probability_0_adds_nothing(
 def test_margin_is_the_lead_over_the_best_other_label(p):
     expected = [[own - max(np.delete(row, k)) for k, own in enumerate(row)] for row in p]
     np.testing.assert_allclose(margin(p), expected, atol=1e-12)
+
+
+def test_no_mass_exceeds_one():
+    """Ten tenths add up to more: half of the items certain, the threshold is -1, and no label is lost."""
+    found = aps(np.array([[0.3, 0.29, 0.21, 0.1 + 2e-16, 0.1]]))
+    assert found.min() == -1
