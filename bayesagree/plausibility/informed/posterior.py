@@ -161,7 +161,7 @@ def informed_dirichlet(
     prior
         By default `InformedPrior()`. From three votes its shapes, from ten the family err on distances to the shares of
         all labels of ambiguous items: intervals of a model's total variation hold it in .8 of the cases, of EntCE in
-        .4 to .55, and both come out too large, by up to .006 and .013. The votes do not show it.
+        .4 to .6, and both come out too large, by up to .006 and .014. The votes do not show it.
     draws, chains
         chains x draws draws of all items. Up to five consecutive draws of a chain share one draw of the
         parameters.
