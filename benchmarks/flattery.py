@@ -17,9 +17,9 @@ the Monte-Carlo error of independent scores (those of one set are not).
 What the table says: what is printed holds the true score of a planted model in nearly all sets, where the posterior
 alone holds that of a copy with 30 % replaced, or on half of the items, in few. Intervals of honest models hold what
 they held before; where the votes cannot tell they are about twice as wide, and who knows that all models are
-independent says `exclude=[]`. It fails in one set of three for copies of five votes, whole or on half of the
-items, and of three votes with 30 % replaced, and, as without the guard, for a model that knows the means of ratings
-exactly, which is said to be off by .1.
+independent says `exclude=[]`. It fails in one set of three for copies of five votes on half of the items, and of
+three votes with 30 % replaced, and, as without the guard, for a model that knows the means of ratings exactly, which is
+said to be off by .1.
 """
 
 import argparse
