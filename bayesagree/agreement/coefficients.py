@@ -121,7 +121,8 @@ def agreement_table(
         self), category or item (without interval), in their order: coefficient, estimate, lower, upper, ci_kind
         (``"dirichlet process hdi"``, ``"dirichlet process eti"``: see Notes; ``"hdi"``: posterior of Phi, or of
         components of variance), about (``"these annotators"``: no row is about others like them), ci_prob, n_items,
-        n_annotators, n_annotations, note. The estimate lies in the interval; of fewer than three items there is none.
+        n_annotators, n_annotations, note. The estimate lies in the interval; of fewer than three items with two
+        annotations there is none, nor is one of width 0.
         A coefficient that does not exist is NaN and its note gives the reason. Coefficients that need an order
         (ordinal, interval and ratio alpha, the intraclass correlations) exist for ratings, for ordered labels, for
         labels that are numbers (noted; not with ``ordered=False``), and where `level` or `weights` states an order.
