@@ -27,12 +27,12 @@ from bayesagree import Labels, Predictions, evaluate
 from bayesagree._types import Floats
 
 SAYS = """
-What it says: of three labels the default holds the accuracy in .92 to 1.00 of the sets, whatever the models know of
+What it says: of three labels the default holds the accuracy in .90 to 1.00 of the sets, whatever the models know of
 split items, and careless annotators cost nothing. From three votes the intervals of a single model are .2 wide: the
 votes hardly tell "knows the best label of split items" from "errs on them", so that a model of the first kind comes out
-.06 too low and one of the second .05 too high, and the interval holds both. From ten votes it is half as wide. **The
+.06 too low and one of the second .04 too high, and the interval holds both. From ten votes it is half as wide. **The
 interval fails** for twenty labels where a model always knows the best label of split items and there are three votes
-(.50, too low by .13), and is short where a model errs on them and there are ten (.75, too high by .03).
+(.55, too low by .12), and is short where a model errs on them and there are ten (.80, too high by .03).
 """
 PAGE = Path(__file__).parent / "results" / "informed_worlds.md"
 ITEMS, METRIC = 300, "accuracy"
