@@ -44,8 +44,8 @@ What the tables say:
 - **Accuracy**: the default holds the score against all votes in .97, .95 and .91 of the cases on chaosnli-snli from 3,
   5 and 10 votes, .97 and .90 on popquorn, .96, .97 and .95 on cifar10h, .89, .93 and 1.00 on dices350. With a prior
   that takes clear items for rare and nearly one-hot chaosnli-snli had .93, .87 and .83 (2026-11-28): its accuracy came
-  out .007 too high. A table of confusions of labels changes nothing there, concentrations that differ between items make it
-  worse, and a clarity of each label makes popquorn worse.
+  out .007 too high. A table of confusions of labels changes nothing there, concentrations that differ between items
+  make it worse, and a clarity of each label makes popquorn worse.
 - **Macro F1 and recall** depend on the shares of classes, too: too high by .01 on chaosnli-snli (.85 to .95), too low
   on dices350 from 3 votes (recall by .12, intervals of .34).
 - **Brier score** is held in .90 to .93, .80 to .96, .94 to .96 and .64 to .91; **total variation** in .77 to .83, .87
