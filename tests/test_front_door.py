@@ -156,7 +156,8 @@ def test_a_column_for_each_model(held, tmp_path):
     found = ba.read_predictions(held(chances, tmp_path))
     assert found.scores.round(9).tolist() == [[[0.8, 0.2], [0.1, 0.9]], [[0.6, 0.4], [0.3, 0.7]]]
     votes = ba.Labels.from_counts([[3, 0], [1, 2]], items=["p", "q"], labels=["fine", "toxic"])
-    scored = ba.evaluate(votes, held(chances, tmp_path), plausibility="dirichlet", **SHORT)
+    with pytest.warns(UserWarning, match="read as probabilities of the last, 'toxic'"):
+        scored = ba.evaluate(votes, held(chances, tmp_path), plausibility="dirichlet", **SHORT)
     assert scored["posterior"]["model"].values.tolist() == ["clf_v1", "clf_v2"]
 
 

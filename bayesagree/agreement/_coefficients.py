@@ -108,7 +108,8 @@ def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:
         estimate = sides[0].estimate() - sum(found.estimate() for found in sides[1:])
     n = int(min((found.weight * found.paired).sum() for found in sides))
     if drawn.size and n < FEWEST:
-        note, drawn = together(note, few(n)), drawn[:0]
+        note = together(note, few(n))
+        drawn = drawn[:0]
     tails = len(sides) == 1 and sides[0].equal_tails
     return {"estimate": estimate} | interval_of(drawn, ci_prob, note, estimate=estimate, equal_tails=tails)
 

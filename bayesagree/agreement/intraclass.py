@@ -22,7 +22,7 @@ import pandas as pd
 import scipy as sp
 
 from bayesagree._types import Floats
-from bayesagree.agreement._coefficients import FEWEST, Row, few, interval_of, together
+from bayesagree.agreement._coefficients import FEWEST, Row, few, together
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import hdi
@@ -205,15 +205,17 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, R
         np.unique(ratings.annotator_index).size > MOST_ANNOTATORS
     )
     if lacking := many or _lacks(ratings):
-        nothing = {"estimate": np.nan} | interval_of(np.empty(0), ci_prob, lacking) | {"ci_kind": "hdi"}
+        nothing = dict.fromkeys(("estimate", "lower", "upper"), np.nan) | {"ci_kind": "hdi", "note": lacking}
         return dict.fromkeys((NAMES["2"], NAMES["3"]), nothing)
-    rows, n_items = {}, np.unique(ratings.item_index).size
+    rows = {}
+    n_items = np.unique(ratings.item_index).size
     found, variances = _rows(ratings, None, ci_prob, random_seed, fixed=True)
     parts = ": item {:.3g}, annotator {:.3g}, error {:.3g}".format(*variances)
     for row in found:
         kind, k = row.pop("kind"), row.pop("k")
         note = f"mean of {k} ratings; " * (k > 1) + "components of variance" + parts * (kind in ("2,1", "3,1"))
-        note += "; the mean ratings of items do not differ" * bool(np.isnan(row["estimate"]))
+        if np.isnan(row["estimate"]):
+            note += "; the mean ratings of items do not differ"
         if n_items < FEWEST:
             row |= {"lower": np.nan, "upper": np.nan}
             note = together(note, few(n_items))

@@ -227,7 +227,7 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
     told = table.drop_duplicates([key, column]).set_index(key)[column]
     if (twice := told.index.duplicated()).any():
         name = told.index[twice][0]
-        raise InputError(f"{str(path)!r} says {shorten(told.loc[[name]])} of {name!r}; leave one of them")
+        raise InputError(f"{str(path)!r} says {shorten(told[[name]])} of {name!r}; leave one of them")
     return told
 
 

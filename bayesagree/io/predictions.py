@@ -12,7 +12,7 @@ from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.annotations.runs import NAMES, Runs, one_row_a_run
-from bayesagree.errors import InputError, say, shorten
+from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming
@@ -229,9 +229,11 @@ def _read_wide(
         return Predictions.from_numbers(given)
     if what == POSITIVE:
         given = given if by_model else {name: rows["score"] for name, rows in given.items()}
+        if two is not labels:
+            warn(f"pass labels in their order; numbers are read as probabilities of the last, {two[-1]!r}")
         return Predictions.from_scores(given, labels=two, probabilities=probabilities)
     if all(rows.index.is_unique for rows in given.values()):
-        known = list(dict.fromkeys(item for rows in given.values() for item in rows.index))
+        known = pd.concat(given.values()).index.unique()
         given = {model: rows.reindex(known) for model, rows in given.items()}
     return Predictions.from_scores(given, probabilities=probabilities)
 

@@ -170,7 +170,8 @@ def test_one_probability_of_each_model_in_a_column_with_gaps():
     """The way two classifiers are kept; an item that no model predicts is skipped with those that one lacks."""
     votes = ba.Labels.from_counts(np.ones((5, 2), int), labels=["no", "yes"])
     table = pd.DataFrame({"comment_id": [0, 1, 2, 3], "v1": [0.2, np.nan, 0.9, 0.4], "v2": [0.5, 0.7, 0.1, 0.3]})
-    models = as_predictions(table, votes, may_lack=True)
+    with pytest.warns(UserWarning, match="read as probabilities of the last, 'yes'"):
+        models = as_predictions(table, votes, may_lack=True)
     labels, scored = without_missing(votes, models, "skip")
     assert (labels.items.tolist(), scored.models.tolist()) == ([0, 2, 3], ["v1", "v2"])
     np.testing.assert_allclose(scored.scores[:, :, 1], table[["v1", "v2"]].dropna().T)
