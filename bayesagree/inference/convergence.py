@@ -146,7 +146,7 @@ def pareto_k(log_weight: Floats) -> float:
     """
     n = log_weight.size
     largest = np.sort(log_weight)[-int(min(0.2 * n, 3 * np.sqrt(n))) - 1 :]
-    if not largest[-1] > largest[0]:
+    if not largest[-1] > largest[0] + 1e-12:
         return 0.0
     ratio = np.exp(largest - largest[-1])
     above = ratio[ratio > ratio[0]] - ratio[0]

@@ -98,3 +98,4 @@ def test_k_hat_is_that_of_arviz(tail):
     assert pareto_k(np.zeros(100)) == 0
     tied = np.repeat([0.0, 1.0, 2.0], [90, 7, 3])  # ratios of the tail that are its threshold
     assert np.isfinite(pareto_k(tied))
+    assert pareto_k(np.repeat([0.0, 1e-17], [90, 10])) == 0  # equal but for rounding
