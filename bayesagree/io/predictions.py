@@ -229,11 +229,11 @@ def _read_wide(
         return Predictions.from_numbers(given)
     if what == POSITIVE:
         given = given if by_model else {name: rows["score"] for name, rows in given.items()}
-        if two is not labels:
+        if two and not labels:
             warn(f"pass labels in their order; numbers are read as probabilities of the last, {two[-1]!r}")
         return Predictions.from_scores(given, labels=two, probabilities=probabilities)
     if all(rows.index.is_unique for rows in given.values()):
-        known = pd.concat(given.values()).index.unique()
+        known = list(dict.fromkeys(item for rows in given.values() for item in rows.index))
         given = {model: rows.reindex(known) for model, rows in given.items()}
     return Predictions.from_scores(given, probabilities=probabilities)
 

@@ -248,7 +248,9 @@ def test_the_files_of_a_folder_are_read_as_one(tmp_path):
 @pytest.mark.parametrize("second", [["W", "N"], ["E", "M"]], ids=["other labels", "the same labels"])
 def test_two_rows_of_one_reader_are_two_rankings(second):
     """Melted by column their ranks rise as those of one ranking with ties."""
-    table = pd.DataFrame([[7, "a", "M", "E"], [7, "a", *second]], columns=["item", "annotator", "dx 1", "dx 2"])
+    # Parts that are joined have row numbers of their own.
+    columns = ["item", "annotator", "dx 1", "dx 2"]
+    table = pd.concat([pd.DataFrame([[7, "a", *row]], columns=columns) for row in (["M", "E"], second)])
     with pytest.raises(ba.errors.InputError, match="annotator 'a'"):
         read_annotations(table)
     assert read_annotations(table, duplicates="last").of_item(0) == [[[label] for label in second]]

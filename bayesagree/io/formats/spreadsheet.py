@@ -145,13 +145,16 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     if not places:
         raise InputError(f"no columns end in 1, 2, ...; the table has {shorten(table.columns, 20)}")
     found.notes.append(f"columns {shorten(places)} are taken for the places of rankings, {TIED!r} for a tie")
-    table = table.set_axis(
+    table = table.reset_index(drop=True).set_axis(
         [places.index(name) + 1 if name in places else name for name in table.columns], axis=1
     )
     keys = [columns.item, columns.annotator]
     ranks = [*range(1, len(places) + 1)]
-    rows = table.melt(keys, ranks, columns.rank, columns.label, ignore_index=False).sort_index(kind="stable")
-    rows = rows.dropna(subset=columns.label)
+    rows = (
+        table.melt(keys, ranks, columns.rank, columns.label, ignore_index=False)
+        .sort_index(kind="stable")
+        .dropna(subset=columns.label)
+    )
     rows[columns.label] = [
         cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]
     ]
