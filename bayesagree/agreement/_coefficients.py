@@ -89,7 +89,7 @@ def interval_of(
     """
     defined = drawn[~np.isnan(drawn)]
     if defined.size and np.ptp(defined) < 1e-12:
-        return interval_of(drawn[:0], ci_prob, together(remark, ALIKE))
+        return interval_of(drawn[:0], ci_prob, together(remark, ALIKE), equal_tails=equal_tails)
     lower, upper = (eti if equal_tails else hdi)(defined, ci_prob) if defined.size else (np.nan, np.nan)
     if defined.size and not np.isnan(estimate):
         lower, upper = min(lower, estimate), max(upper, estimate)

@@ -201,10 +201,7 @@ def icc(
 
 def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, Row]:
     """Return the rows of `agreement_table`, about these annotators: of all kinds that exist by name."""
-    many = f"more than {MOST_ANNOTATORS} annotators" * (
-        np.unique(ratings.annotator_index).size > MOST_ANNOTATORS
-    )
-    if lacking := many or _lacks(ratings):
+    if lacking := _lacks(ratings, MOST_ANNOTATORS):
         nothing = dict.fromkeys(("estimate", "lower", "upper"), np.nan) | {"ci_kind": "hdi", "note": lacking}
         return dict.fromkeys((NAMES["2"], NAMES["3"]), nothing)
     rows = {}
@@ -223,12 +220,14 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, R
     return rows
 
 
-def _lacks(ratings: Ratings) -> str:
+def _lacks(ratings: Ratings, most: float = np.inf) -> str:
     size = np.bincount(ratings.item_index, minlength=1)
+    people = np.unique(ratings.annotator_index).size
     told = {
+        f"more than {most} annotators": people <= most,
         "fewer than two items": np.count_nonzero(size) > 1,
         "no item has two ratings": size.max() > 1,
-        "fewer than two annotators": np.unique(ratings.annotator_index).size > 1,
+        "fewer than two annotators": people > 1,
         "all ratings are equal": np.unique(ratings.rating).size > 1,
     }
     return next((why for why, exists in told.items() if not exists), "")

@@ -54,7 +54,6 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     number = known.sum(axis=1)
     if n == 1:
         n = items[0].ranking.size
-        number += FEWEST
         over = "one item: the interval is over its annotators"
     weights = (rng.standard_gamma(weight_shape(n), (STEP, n)) for _ in range(REPLICATES // STEP))
     estimates = compute(np.ones((1, n)))[:, 0]
@@ -63,7 +62,7 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     drawn[:2] = drawn[:2].clip(0, 1)
     for name, estimate, of_name, size in zip(NAMES, estimates, drawn, number):
         none = "no item has two rankings with an order: one block of ties has none" * bool(np.isnan(estimate))
-        if not none and size < FEWEST:
+        if not (none or over) and size < FEWEST:
             none = few(int(size))
         note = together("corrected for ties" * (name == "kendall_w_ties"), over, none)
         interval = interval_of(of_name[:0] if none else of_name, ci_prob, note, estimate=estimate)

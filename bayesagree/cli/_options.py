@@ -225,9 +225,8 @@ def by_item(path: Path, item: str, *columns: str) -> Any:
         there = ", ".join(map(str, table.columns))
         raise InputError(f"{str(path)!r} has no column {missing[0]!r}; it has {there}")
     told = table.drop_duplicates([key, column]).set_index(key)[column]
-    if (twice := told.index.duplicated()).any():
-        name = told.index[twice][0]
-        raise InputError(f"{str(path)!r} says {shorten(told[[name]])} of {name!r}; leave one of them")
+    if (twice := told.index[told.index.duplicated()]).size:
+        raise InputError(f"{str(path)!r} says {shorten(told[twice[:1]])} of {twice[0]!r}; leave one of them")
     return told
 
 

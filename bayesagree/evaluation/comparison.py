@@ -282,9 +282,10 @@ def metric_draws(
     at = np.flatnonzero(np.isclose(levels, chosen, rtol=1e-9, atol=0))
     if at.size == 0:
         raise InputError(f"reliability {chosen!r} was not computed; there is {shorten(levels)}")
-    several = "reliability" in scores.dims
-    values = scores.transpose(*["reliability"] * several, "chain", "draw", "model").values
+    if "reliability" in scores.dims:
+        scores = scores.isel(reliability=at[0])
+    values = scores.transpose("chain", "draw", "model").values
     sign = 1 if scores.attrs.get("higher_is_better", 1) else -1
-    drawn = (values[at[0]] if several else values).reshape(-1, values.shape[-1])
+    drawn = values.reshape(-1, values.shape[-1])
     known = ~np.isnan(drawn).all(axis=1)  # draws without an item of a risk level have no score of it
     return drawn[known] if known.any() else drawn, scores, sign
