@@ -1,10 +1,12 @@
 """Names of the array types that signatures repeat."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]

@@ -6,9 +6,8 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
 from bayesagree.agreement._patterns import collapse_codes
@@ -169,7 +168,7 @@ def weight_shape(n: float) -> float:
     return max((n - 1) * ratio**2 - 1, 1.0) / n
 
 
-def cluster_codes(cluster: ItemGroup, items: NDArray[Any]) -> Integers:
+def cluster_codes(cluster: ItemGroup, items: Array) -> Integers:
     """Return the cluster of each item as a number."""
     codes, names = pd.factorize(group_of_each(cluster, items, "cluster"))
     if len(names) < 2:

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.agreement._patterns import RatingCounts, collapse_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import require
@@ -50,9 +48,9 @@ class Items:
         The annotations themselves where they are ratings on a bounded scale, one for each annotator and item.
     """
 
-    item: NDArray[Any]
-    annotator: NDArray[Any]
-    code: NDArray[Any]
+    item: Array
+    annotator: Array
+    code: Array
     n_named: int
     values: Floats
     numeric: bool
@@ -124,7 +122,7 @@ def items_of(annotations: AgreementData) -> Items:
     return Items(*rows, values, numeric, has_order, order_note, replace(patterns, weight=weight), rated)
 
 
-Rows = Sequence[NDArray[Any]]
+Rows = Sequence[Array]
 
 
 def with_pseudo_items(rows: Rows, n_items: int, n_values: int) -> Rows:
@@ -147,7 +145,7 @@ def with_pseudo_items(rows: Rows, n_items: int, n_values: int) -> Rows:
     return [np.concatenate(both) for both in zip(rows, new)]
 
 
-def pseudo_codes(size: Integers, given: NDArray[Any]) -> Integers:
+def pseudo_codes(size: Integers, given: Array) -> Integers:
     """Return the values of `PSEUDO_ITEMS` items, one row per annotation, from the number of annotations of one half.
 
     In the first half each annotation has a value of its own, in the second all those of an item have the same. A value

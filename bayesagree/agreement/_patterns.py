@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations import Ratings
 from bayesagree.inference.multisets import words
 
@@ -74,8 +73,8 @@ def collapse(ratings: Ratings, group: Integers | None = None) -> RatingCounts:
 
 
 def collapse_codes(
-    item: NDArray[Any],
-    codes: NDArray[Any],
+    item: Array,
+    codes: Array,
     values: Floats,
     n_items: int,
     group: Integers | None = None,

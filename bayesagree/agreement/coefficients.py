@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Array
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     FEWEST,
@@ -286,7 +285,7 @@ def interval_of_counts(
     return row["lower"], row["upper"]
 
 
-def _add_notes(rows: dict[str, Row], items: Items, names: NDArray[Any]) -> None:
+def _add_notes(rows: dict[str, Row], items: Items, names: Array) -> None:
     """Say where a number says nothing, or something else than it seems to."""
     named = (items.item < items.n_named) & (items.annotator >= 0)
     who = items.annotator[named]

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import Array, Booleans, Codes, Floats
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, as_python, one_of, place_of, refuse, say, shorten
 
@@ -78,7 +78,7 @@ def float_column(table: pd.DataFrame, name: str, role: str) -> Floats:
     return float_values(values, lambda row: f"column {name!r}, row {row}", role)
 
 
-def float_values(values: NDArray[Any], place: Place, role: str) -> Floats:
+def float_values(values: Array, place: Place, role: str) -> Floats:
     """Numbers, with NaN for missing values; text that is no number is an error with its place."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -97,12 +97,12 @@ def values_of(series: Any) -> Any:
     return series.to_numpy() if is_numeric_dtype(series.dtype) else objects(series.tolist())
 
 
-def objects(values: Sequence[Any]) -> NDArray[Any]:
+def objects(values: Sequence[Any]) -> Array:
     """One-dimensional array of objects, whatever the values are."""
     return np.fromiter(values, object, len(values))
 
 
-def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
+def names_array(names: Sequence[Any] | ArrayLike, role: str) -> Array:
     """Names of one axis as an array of one kind, without repeats."""
     given = objects(list(names))  # type: ignore[arg-type]
     refuse(pd.isna(given), lambda at: f"{role} names hold a missing one at position {at}; name every one")
@@ -115,8 +115,8 @@ def names_array(names: Sequence[Any] | ArrayLike, role: str) -> NDArray[Any]:
 
 
 def encode(
-    values: Any, role: str, names: Sequence[Any] | NDArray[Any] | None = None, place: Place = "row {}".format
-) -> tuple[Codes, NDArray[Any]]:
+    values: Any, role: str, names: Sequence[Any] | Array | None = None, place: Place = "row {}".format
+) -> tuple[Codes, Array]:
     """Positions of values in `names` (by default their distinct values, sorted); missing is -1.
 
     Returns
@@ -152,7 +152,7 @@ def encode(
     return np.append(target, -1).astype(np.int32)[codes], known
 
 
-def _one_kind(values: NDArray[Any], kind: str, role: str) -> NDArray[Any]:
+def _one_kind(values: Array, kind: str, role: str) -> Array:
     """Names as int64, float64, bool or text; whole floats are integers (a column with gaps holds floats).
 
     `kind` is what pandas calls the values: dates and other objects are text, unless numbers stand among them.
@@ -174,7 +174,7 @@ def _one_kind(values: NDArray[Any], kind: str, role: str) -> NDArray[Any]:
     return numbers if numbers.max(initial=0) > np.iinfo(np.int64).max else numbers.astype(np.int64)
 
 
-def _require_text(values: NDArray[Any], texts: list[str], role: str) -> None:
+def _require_text(values: Array, texts: list[str], role: str) -> None:
     """Refuse bytes, and NUL characters, which NumPy drops at the end of a text: two names would become one."""
     wrong = next((v for v in values.tolist() if isinstance(v, bytes | bytearray)), None)
     if wrong is not None:
@@ -184,7 +184,7 @@ def _require_text(values: NDArray[Any], texts: list[str], role: str) -> None:
         raise InputError(f"{role} {wrong!r} holds a NUL character; remove it from the data")
 
 
-def coded(table: pd.DataFrame, name: str | None, role: str) -> tuple[Codes, NDArray[Any]]:
+def coded(table: pd.DataFrame, name: str | None, role: str) -> tuple[Codes, Array]:
     """Codes and names of a column of which every row has a value; without a column -1 and no name."""
     if name is None:
         return np.full(len(table), -1, np.int32), np.empty(0, "<U1")
@@ -195,7 +195,7 @@ def coded(table: pd.DataFrame, name: str | None, role: str) -> tuple[Codes, NDAr
 
 def coded_labels(
     given: Any, labels: Any, ordered: bool | None = None, cells: Any = None, place: Place = "row {}".format
-) -> tuple[Codes, NDArray[Any], bool | None]:
+) -> tuple[Codes, Array, bool | None]:
     """Codes and names of labels, those listed, declared by what is given, or the values sorted; whether in order.
 
     `given` is a column; or what holds the `cells` of a matrix.
@@ -213,7 +213,7 @@ def coded_labels(
     return codes, known, ordered
 
 
-def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "") -> NDArray[Any]:
+def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "") -> Array:
     """Names of an axis, by default 0, 1, ..."""
     array = np.arange(size) if names is None else names_array(names, role)
     if array.size != size:
@@ -225,7 +225,7 @@ def axis_names(names: Sequence[Any] | None, size: int, role: str, whose: str = "
 
 def matrix_axes(
     table: Any, items: Any, columns: Any, role: str = "annotator", whose: str = ""
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+) -> tuple[Array, Array, Array]:
     """Cells of a matrix or data frame, names of its items (rows) and of its columns, which have a role.
 
     A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
@@ -244,7 +244,7 @@ def matrix_axes(
     return matrix, rows, axis_names(columns, matrix.shape[1], role, whose)
 
 
-def cell_place(**axes: NDArray[Any]) -> Place:
+def cell_place(**axes: Array) -> Place:
     """Place of a cell of a flattened array by the names on its axes, as errors name it."""
 
     def place(cell: int) -> str:
@@ -254,12 +254,12 @@ def cell_place(**axes: NDArray[Any]) -> Place:
     return place
 
 
-def require_present(missing: NDArray[np.bool_], role: str) -> None:
+def require_present(missing: Booleans, role: str) -> None:
     """Refuse rows without a value that every row must have."""
     refuse(missing, lambda row: f"row {row}: the {role} is missing; every row needs one; or drop the row")
 
 
-def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+def changes(*columns: Array) -> Booleans:
     """Where a row differs from the one before, shape (row,); the first row does.
 
     Examples
@@ -278,10 +278,10 @@ class Entries(NamedTuple):
     No names of annotators: they are unknown, and what stands in their place tells annotations of an item apart.
     """
 
-    item: NDArray[Any]
-    annotator: NDArray[Any]
-    items: NDArray[Any]
-    annotators: NDArray[Any]
+    item: Array
+    annotator: Array
+    items: Array
+    annotators: Array
 
     @classmethod
     def of_table(
@@ -296,7 +296,7 @@ class Entries(NamedTuple):
     @classmethod
     def of_matrix(
         cls, array: Any, items: Sequence[Any] | None, annotators: Sequence[Any] | None
-    ) -> tuple["Entries", NDArray[Any]]:
+    ) -> tuple["Entries", Array]:
         """Return the entries of every cell of an (item, annotator) matrix, and the cells."""
         matrix, items_, annotators_ = matrix_axes(array, items, annotators)
         item, annotator = np.indices(matrix.shape, np.int32).reshape(2, -1)
@@ -307,7 +307,7 @@ class Entries(NamedTuple):
         who = {"annotator": self.annotators[self.annotator[row]]} if self.annotators.size else {}
         return place_of(item=self.items[self.item[row]], **who)
 
-    def kept(self, present: NDArray[np.bool_], duplicates: Duplicates, what: str) -> NDArray[np.int64]:
+    def kept(self, present: Booleans, duplicates: Duplicates, what: str) -> NDArray[np.int64]:
         """Rows that hold something, under a rule for repeated (item, annotator) pairs, in their given order."""
         one_of(duplicates, "duplicates", ("error", "keep", "first", "last"))
         rows = np.flatnonzero(present)

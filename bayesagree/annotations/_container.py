@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Codes
+from bayesagree._types import Array, Booleans, Codes
 from bayesagree.annotations._columns import Entries, changes
 from bayesagree.annotations._display import Displayed, per_item
 from bayesagree.errors import InputError, refuse, shorten
@@ -20,15 +19,15 @@ Level = Literal["nominal", "ordinal", "interval", "ratio"]
 class Categorical:
     """Containers with a closed list of labels, `categories`."""
 
-    categories: NDArray[Any]
+    categories: Array
 
     @property
-    def labels(self) -> NDArray[Any]:
+    def labels(self) -> Array:
         """Names of the categories; another name of `categories`."""
         return self.categories
 
 
-def are_numbers(categories: NDArray[Any]) -> bool:
+def are_numbers(categories: Array) -> bool:
     """Return whether categories are numbers that rise or fall throughout."""
     if categories.dtype.kind not in "iuf":
         return False
@@ -40,8 +39,8 @@ def are_numbers(categories: NDArray[Any]) -> bool:
 class Container(Displayed):
     """One entry per annotation, of an item by an annotator."""
 
-    items: NDArray[Any]
-    annotators: NDArray[Any]
+    items: Array
+    annotators: Array
     item_index: Codes
     annotator_index: Codes
 
@@ -78,7 +77,7 @@ class Values(Container):
 
     value_fields: ClassVar[tuple[str, ...]]
 
-    def select(self, kept: NDArray[np.bool_]) -> Self:
+    def select(self, kept: Booleans) -> Self:
         """Return some of the annotations, shape (row,), and their items; all annotators stay.
 
         Examples
@@ -94,7 +93,7 @@ class Values(Container):
         return replace(self, **fields)  # type: ignore[type-var]
 
 
-def parts_met(annotator: NDArray[Any], item: NDArray[Any]) -> NDArray[Any]:
+def parts_met(annotator: Array, item: Array) -> Array:
     """Return of each annotator the part of the crowd that meets, directly or through others, on items.
 
     Examples
@@ -108,7 +107,7 @@ def parts_met(annotator: NDArray[Any], item: NDArray[Any]) -> NDArray[Any]:
     return sp.sparse.csgraph.connected_components(graph, directed=False)[1][:size]
 
 
-def rows_of(container: Any, rows: Any = slice(None)) -> dict[str, NDArray[Any]]:
+def rows_of(container: Any, rows: Any = slice(None)) -> dict[str, Array]:
     """Item and annotator of some rows, by default all, where they are known."""
     names = {
         "item": (container.items, container.item_index),
@@ -117,7 +116,7 @@ def rows_of(container: Any, rows: Any = slice(None)) -> dict[str, NDArray[Any]]:
     return {role: known[index[rows]] for role, (known, index) in names.items() if known.size}
 
 
-def wide_frame(container: Any, values: NDArray[Any], missing: Any) -> pd.DataFrame:
+def wide_frame(container: Any, values: Array, missing: Any) -> pd.DataFrame:
     """One row per item, one column per annotator; refuse what has no such table."""
     if not container.annotators_known:
         raise InputError("the annotators are unknown (counts): there is no column per annotator; use counts()")

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Codes, Floats, Places
+from bayesagree._types import Array, Codes, Floats, Places
 from bayesagree.annotations._columns import (
     axis_names,
     cell_place,
@@ -23,9 +22,9 @@ from bayesagree.errors import InputError, place_of, refuse, say, shorten
 class Output(NamedTuple):
     """What one model says: cells (item, column), such as one column for each label, with their names."""
 
-    cells: NDArray[Any]
-    items: NDArray[Any]
-    columns: NDArray[Any]
+    cells: Array
+    items: Array
+    columns: Array
 
     @classmethod
     def of(cls, given: Any, items: Any, labels: Any, model: Any, role: str = "label") -> Self:
@@ -57,7 +56,7 @@ def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
     return frame if named else frame.set_axis(axis_names(items, len(frame), "item"), axis=0)
 
 
-def stacked(models: NDArray[Any], outputs: Sequence[Output], *roles: str) -> NDArray[Any]:
+def stacked(models: Array, outputs: Sequence[Output], *roles: str) -> Array:
     """Return the cells of all models as one array (model, item, column), in the order of the first by these axes."""
     found = []
     for model, one in zip(models, outputs):
@@ -106,9 +105,7 @@ def level_widths(levels: Floats) -> Floats:
     return np.diff(np.concatenate([[0.0], (levels[1:] + levels[:-1]) / 2, [1.0]]))
 
 
-def in_cells(
-    codes: tuple[Codes, ...], values: NDArray[Any], axes: Sequence[NDArray[Any]], empty: Any
-) -> NDArray[Any]:
+def in_cells(codes: tuple[Codes, ...], values: Array, axes: Sequence[Array], empty: Any) -> Array:
     """Return an array with values in the cells of these codes; refuse two values for one of them."""
     cell = np.ravel_multi_index(codes, shape := tuple(axis.size for axis in axes))
     place = cell_place(**dict(zip(("model", "item", "label"), axes)))
@@ -121,9 +118,7 @@ def in_cells(
     return array
 
 
-def check_scores(
-    scores: NDArray[Any], models: NDArray[Any], items: NDArray[Any], labels: NDArray[Any], probabilities: bool
-) -> None:
+def check_scores(scores: Array, models: Array, items: Array, labels: Array, probabilities: bool) -> None:
     """Refuse scores that are not finite, or are no probabilities where they are declared to be.
 
     An item of which a model has no score at all is missing.
@@ -144,9 +139,7 @@ def check_scores(
         require_probabilities(scores, models, items, why, "normalise them or pass probabilities=False")
 
 
-def require_probabilities(
-    scores: NDArray[Any], models: NDArray[Any], items: NDArray[Any], why: str, way_out: str
-) -> None:
+def require_probabilities(scores: Array, models: Array, items: Array, why: str, way_out: str) -> None:
     """Refuse scores (model, item, label) that are negative or do not sum to one within 1e-3; missing ones pass."""
     sums = scores.sum(axis=-1)
     off, place = (np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0), cell_place(model=models, item=items)
@@ -159,7 +152,7 @@ def require_probabilities(
     )
 
 
-def positions(wanted: NDArray[Any], given: NDArray[Any], whose: str, role: str) -> Places:
+def positions(wanted: Array, given: Array, whose: str, role: str) -> Places:
     """Return where each wanted name stands among the given ones, which must be the same set."""
     place, back = pd.Index(given).get_indexer(pd.Index(wanted)), pd.Index(wanted).get_indexer(pd.Index(given))
     missing, extra = wanted[place < 0], given[back < 0]

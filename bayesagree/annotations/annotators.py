@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations._columns import coded, pandas_frame
 from bayesagree.annotations._display import Displayed
 from bayesagree.annotations._words import NO_ANSWER
@@ -32,7 +32,7 @@ class Annotators(Displayed):
         Any columns, one row per annotator in the order of `names`.
     """
 
-    names: NDArray[Any]
+    names: Array
     features: pd.DataFrame
 
     @classmethod
@@ -79,7 +79,7 @@ class Annotators(Displayed):
         """Number of annotators and names of the features."""
         return {"annotators": self.names.size, "features": shorten(self.features.columns)}
 
-    def values(self, feature: str, annotators: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    def values(self, feature: str, annotators: Sequence[Any] | Array) -> Array:
         """Return one feature of the given annotators as text, `UNKNOWN` if it is missing.
 
         Numbers of more than `MOST_VALUES` kinds, such as ages, are quarters of the annotators: "18-27", "28-35", ...

@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Codes
+from bayesagree._types import Array, Codes
 from bayesagree.annotations._columns import (
     Duplicates,
     coded,
@@ -57,9 +56,9 @@ class Comparisons(Displayed):
 
     kind: ClassVar[Literal["comparisons"]] = "comparisons"
 
-    models: NDArray[Any]
-    annotators: NDArray[Any]
-    items: NDArray[Any]
+    models: Array
+    annotators: Array
+    items: Array
     first: Codes
     second: Codes
     outcome: Codes
@@ -201,12 +200,12 @@ class Comparisons(Displayed):
         who, names = "annotator" if "annotator" in known else None, ["loses", "ties", "wins"]
         return Labels.from_long(table, annotator=who, duplicates=duplicates, ordered=True, labels=names)
 
-    def _component(self) -> NDArray[Any]:
+    def _component(self) -> Array:
         """Component of each model, shape (model,)."""
         return parts_met(np.append(self.first, self.second), np.tile(np.arange(self.n_comparisons), 2))
 
 
-def _outcomes(table: pd.DataFrame, name: str, sides: tuple[Codes, Codes], models: NDArray[Any]) -> Codes:
+def _outcomes(table: pd.DataFrame, name: str, sides: tuple[Codes, Codes], models: Array) -> Codes:
     """Return who wins each row."""
     given = column(table, name, "winner").tolist()
     values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations._columns import encode
 from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 
@@ -15,7 +16,7 @@ from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
 
 
-def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.int64]:
+def gold_codes(gold: Gold | None, items: Array, categories: Array) -> NDArray[np.int64]:
     """Position of each item's gold label among the categories, -1 where there is none, shape (item,).
 
     Missing labels (None, NaN) are no gold.
@@ -44,10 +45,10 @@ def gold_codes(gold: Gold | None, items: NDArray[Any], categories: NDArray[Any])
 
 
 # Group of each item: a mapping, a series indexed by item, a DataArray with dim item, or one value per item.
-ItemGroup = Mapping[Any, Any] | pd.Series | xr.DataArray | Sequence[Any] | NDArray[Any]
+ItemGroup = Mapping[Any, Any] | pd.Series | xr.DataArray | Sequence[Any] | Array
 
 
-def group_of_each(given: ItemGroup, items: NDArray[Any], name: str) -> pd.Series:
+def group_of_each(given: ItemGroup, items: Array, name: str) -> pd.Series:
     """Group of each item, in their order, shape (item,).
 
     Raises

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import Array, Codes, Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError, positive_int, shorten
@@ -32,7 +32,7 @@ class Groups:
         What they are grouped by, for reports.
     """
 
-    annotators: NDArray[Any]
+    annotators: Array
     names: NDArray[np.str_]
     index: Codes
     by: str

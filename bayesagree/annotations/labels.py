@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._types import Codes
+from bayesagree._types import Array, Codes
 from bayesagree.annotations._columns import (
     Duplicates,
     Entries,
@@ -22,7 +22,7 @@ from bayesagree.annotations._container import Categorical, Level, Values, are_nu
 from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
 from bayesagree.errors import InputError, SizeError, one_of, refuse
 
-type Names = NDArray[Any]
+type Names = Array
 
 # Annotations that may get a row each: a few gigabytes of positions and codes.
 MOST_SINGLE = 100_000_000
@@ -48,7 +48,7 @@ class Labels(Categorical, Values):
     kind: ClassVar[Literal["labels"]] = "labels"
     value_fields = ("label_index", "count")
 
-    categories: NDArray[Any]
+    categories: Array
     label_index: Codes
     count: NDArray[np.int64]
     ordered: bool | None = None

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import Array, Booleans, Codes, Floats
 from bayesagree.annotations import _model_outputs as outputs
 from bayesagree.annotations._columns import (
     cell_place,
@@ -49,9 +49,9 @@ class Predictions(Categorical, Displayed):
         Which model each row is a run of, where models answered several times; every run is then a row of `models`.
     """
 
-    models: NDArray[Any]
-    items: NDArray[Any]
-    categories: NDArray[Any]
+    models: Array
+    items: Array
+    categories: Array
     scores: NDArray[np.floating[Any]] | None
     label_index: Codes | None
     numbers: Floats | None = None
@@ -237,7 +237,7 @@ class Predictions(Categorical, Displayed):
         return cls(*axes, array, None, runs=runs)
 
     @property
-    def model_names(self) -> NDArray[Any]:
+    def model_names(self) -> Array:
         """Names of the models, each once, however often it ran."""
         return self.models if self.runs is None else self.runs.rows(self.models)
 
@@ -262,17 +262,17 @@ class Predictions(Categorical, Displayed):
             scores = self.runs.mean(scores.astype(float), axis=0)
         return replace(self, scores=scores, label_index=None, **new)
 
-    def on_items(self, items: NDArray[Any]) -> Self:
+    def on_items(self, items: Array) -> Self:
         """Return the predictions for these items and no others; what is predicted beyond them has no part."""
         kept = np.isin(self.items, items)
         return self if kept.all() else self.take(np.flatnonzero(kept), self.items[kept])
 
-    def take(self, rows: NDArray[np.integer[Any]], items: NDArray[Any]) -> Self:
+    def take(self, rows: NDArray[np.integer[Any]], items: Array) -> Self:
         """Return the predictions at some positions of the items, shape (item,), under the names `items`."""
         parts = {name: getattr(self, name) for name in ("scores", "label_index", "numbers")}
         return replace(self, items=items, **{k: part[:, rows] for k, part in parts.items() if part is not None})
 
-    def aligned(self, items: NDArray[Any], labels: NDArray[Any]) -> Self:
+    def aligned(self, items: Array, labels: Array) -> Self:
         """Return the same predictions in the order of the given items and labels.
 
         Raises
@@ -306,7 +306,7 @@ class Predictions(Categorical, Displayed):
             raise InputError("these predictions are labels; Predictions.from_numbers reads numbers")
         return self.numbers @ level_widths(self.levels)
 
-    def lacking(self) -> NDArray[np.bool_]:
+    def lacking(self) -> Booleans:
         """Return where a model predicts nothing, shape (model, item)."""
         return self.hard_labels() < 0 if self.numbers is None else np.isnan(self.numbers[:, :, 0])
 
@@ -344,7 +344,7 @@ class Predictions(Categorical, Displayed):
         return np.where(np.isnan(self.scores[:, :, :1]), -1, order[:, :, :depth]).astype(dtype)
 
 
-def _by_model(given: Any, name: str) -> tuple[NDArray[Any], Mapping[str, Any]]:
+def _by_model(given: Any, name: str) -> tuple[Array, Mapping[str, Any]]:
     """Return names of models and what is given of each; a table or list alone is one model."""
     found = given if isinstance(given, Mapping) else {name: given}
     if len(found) == 0:

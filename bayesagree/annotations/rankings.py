@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes
+from bayesagree._types import Array, Codes
 from bayesagree.annotations._columns import (
     Entries,
     axis_names,
@@ -65,7 +65,7 @@ class Rankings(Categorical, Container):
     kind: ClassVar[Literal["rankings"]] = "rankings"
     level: ClassVar[Level] = "ordinal"
 
-    categories: NDArray[Any]
+    categories: Array
     start: NDArray[np.int64]
     label_index: Codes
     block: Codes
@@ -180,9 +180,7 @@ class Rankings(Categorical, Container):
         return cls._of(entries, codes, known, ranks, offered)
 
     @classmethod
-    def _of(
-        cls, entries: Entries, label: Codes, labels: NDArray[Any], rank: NDArray[Any], offered: bool
-    ) -> Self:
+    def _of(cls, entries: Entries, label: Codes, labels: Array, rank: Array, offered: bool) -> Self:
         """Sort the entries that have a rank and cut them into rankings; without a rank labels are on offer alone."""
         on_offer = None
         if offered:

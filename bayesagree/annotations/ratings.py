@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Booleans, Floats
 from bayesagree.annotations._columns import Duplicates, Entries, float_column, float_values
 from bayesagree.annotations._container import Level, Values, rows_of, wide_frame
 from bayesagree.errors import InputError, refuse, say
@@ -116,7 +116,7 @@ class Ratings(Values):
         rows = rows[np.lexsort((rating[rows], entries.annotator[rows], entries.item[rows]))]
         rating = rating[rows]
 
-        def require(good: NDArray[np.bool_], rule: str) -> None:
+        def require(good: Booleans, rule: str) -> None:
             such = f"{rule} ({int((~good).sum())} such ratings in all)"
             refuse(~good, lambda row: f"{entries.place(rows[row])}: rating {rating[row]:g} {such}")
 

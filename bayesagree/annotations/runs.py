@@ -8,9 +8,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats, Places
 from bayesagree.annotations._columns import column, objects, require_present
 from bayesagree.errors import InputError, shorten, warn
 
@@ -31,26 +30,26 @@ class Runs(NamedTuple):
         Name of the run of each row, shape (row,).
     """
 
-    models: NDArray[Any]
-    code: NDArray[np.intp]
-    names: NDArray[Any]
+    models: Array
+    code: Places
+    names: Array
 
     @classmethod
-    def of(cls, rows: NDArray[Any], known: Mapping[Any, tuple[Any, Any]]) -> Self:
+    def of(cls, rows: Array, known: Mapping[Any, tuple[Any, Any]]) -> Self:
         """Return the runs of rows by the model and run of each name, as `one_row_a_run` gives them."""
         code, models = pd.factorize(np.array([known[row][0] for row in rows.tolist()], object))
         return cls(np.array(models.tolist()), code, np.array([known[row][1] for row in rows.tolist()]))
 
-    def rows(self, models: NDArray[Any]) -> NDArray[Any]:
+    def rows(self, models: Array) -> Array:
         """Return the names of models, of the names of rows."""
         return np.append(self.models, models[self.code.size :])
 
     @property
-    def names_once(self) -> NDArray[Any]:
+    def names_once(self) -> Array:
         """Names of the runs, each once."""
         return pd.unique(self.names)
 
-    def models_of(self, rows: int) -> NDArray[np.intp]:
+    def models_of(self, rows: int) -> Places:
         """Position of the model of each of so many rows, also of those beyond the runs."""
         return np.append(self.code, self.models.size + np.arange(rows - self.code.size))
 

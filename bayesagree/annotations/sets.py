@@ -4,8 +4,8 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesagree._types import Booleans
 from bayesagree.annotations._columns import Entries, changes
 from bayesagree.annotations.labels import Labels
 from bayesagree.errors import InputError, shorten
@@ -63,7 +63,7 @@ def chosen_labels(labels: Labels, label: Hashable) -> Labels:
     return Labels._of(answers, chosen[:, at[0]].astype(np.int32), np.array(["no", "yes"]), None)
 
 
-def _memberships(labels: Labels) -> tuple[Entries, NDArray[np.bool_]]:
+def _memberships(labels: Labels) -> tuple[Entries, Booleans]:
     """Item and annotator of each answer, and which labels it chose, shape (answer, category)."""
     if not labels.annotators_known:
         raise InputError(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.blind.pseudo_gold import above_threshold, two_labels, vote_counts
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError
@@ -19,9 +20,9 @@ from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
 
 FOLDS = 5
 
-Labelling = Callable[[NDArray[np.float64]], NDArray[np.int64]]
+Labelling = Callable[[Floats], NDArray[np.int64]]
 # Features (item, feature) and crowd labels (item,) to a function from features to labels.
-Fit = Callable[[NDArray[np.float64], NDArray[np.int64]], Labelling]
+Fit = Callable[[Floats, NDArray[np.int64]], Labelling]
 
 
 def direct(systems: Systems) -> LabelCodes:
@@ -37,7 +38,7 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", random_se
     """
     positive = two_labels(systems)
 
-    def fit(counts: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
+    def fit(counts: Floats, crowd: NDArray[np.int64]) -> Labelling:
         threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
         return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
 
@@ -60,7 +61,7 @@ def supervised(systems: Systems, *, by: str, random_seed: Seed = None) -> LabelC
     return _cross_fitted(systems, one_hot(systems), FITS[by], random_seed)
 
 
-def one_hot(systems: Systems) -> NDArray[np.float64]:
+def one_hot(systems: Systems) -> Floats:
     """Return one indicator per model and label, all zero where the label is missing, shape (item, model * label)."""
     given = systems.predicted.T[:, :, None] == np.arange(systems.n_labels)
     return given.reshape(systems.items.size, -1).astype(np.float64)
@@ -76,7 +77,7 @@ def crowd_of(systems: Systems) -> LabelCodes:
 def _by_sklearn(module: str, name: str, **options: Any) -> Fit:
     """Wrap a scikit-learn classifier; a fold whose crowd knows one label only gets that label."""
 
-    def fit(features: NDArray[np.float64], crowd: NDArray[np.int64]) -> Labelling:
+    def fit(features: Floats, crowd: NDArray[np.int64]) -> Labelling:
         if np.ptp(crowd) == 0:
             return lambda others: np.full(others.shape[0], crowd[0])
         return getattr(import_module(f"sklearn.{module}"), name)(**options).fit(features, crowd).predict
@@ -95,7 +96,7 @@ FITS = {
 }
 
 
-def _cross_fitted(systems: Systems, features: NDArray[np.float64], fit: Fit, random_seed: Seed) -> LabelCodes:
+def _cross_fitted(systems: Systems, features: Floats, fit: Fit, random_seed: Seed) -> LabelCodes:
     crowd = crowd_of(systems)
     voted = (systems.predicted >= 0).any(axis=0)
     known = np.flatnonzero((crowd >= 0) & voted)

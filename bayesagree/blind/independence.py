@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Booleans, Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
@@ -94,7 +94,7 @@ def independence_check(
     return result.sel(model=predictions.models, other_model=predictions.models)
 
 
-def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[Floats, Floats]:
+def agreements(predicted: Array, n_labels: int) -> tuple[Floats, Floats]:
     """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
     given = (predicted >= 0).astype(np.float64)
     same = sum(
@@ -103,7 +103,7 @@ def agreements(predicted: NDArray[Any], n_labels: int) -> tuple[Floats, Floats]:
     return given @ given.T, np.asarray(same)
 
 
-def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
+def unevenness(predicted: Array, n_labels: int) -> float:
     """Return the variance over items of the number of pairs of systems that agree."""
     votes = np.stack([(predicted == k).sum(axis=0) for k in range(n_labels)])
     return float(np.var((votes * (votes - 1) / 2).sum(axis=0)))
@@ -111,9 +111,9 @@ def unevenness(predicted: NDArray[Any], n_labels: int) -> float:
 
 def _simulated(
     rng: np.random.Generator,
-    prevalence: NDArray[np.float64],
-    confusion: NDArray[np.float64],
-    given: NDArray[np.bool_],
+    prevalence: Floats,
+    confusion: Floats,
+    given: Booleans,
 ) -> NDArray[np.int64]:
     """Draw truths, and labels where the systems gave some."""
     n_models, n_items = given.shape

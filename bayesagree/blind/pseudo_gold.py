@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
@@ -59,7 +60,7 @@ def vote_counts(systems: Systems) -> NDArray[np.int64]:
     return np.stack([(systems.predicted == k).sum(axis=0) for k in range(systems.n_labels)], axis=1)
 
 
-def vote_shares(systems: Systems) -> NDArray[np.float64]:
+def vote_shares(systems: Systems) -> Floats:
     """Return the chance of each label in the sets of `sampling`, (item, category); 0 where nobody labelled the item."""
     counts = vote_counts(systems)
     return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

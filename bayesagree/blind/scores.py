@@ -27,8 +27,8 @@ from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind import combiners, pseudo_gold
@@ -72,7 +72,7 @@ class PseudoGold:
 
     sets: LabelCodes
     is_sample: bool
-    shares: NDArray[np.float64] | None = None
+    shares: Floats | None = None
 
 
 def blind_scores(
@@ -251,18 +251,16 @@ def make_pseudo_gold(
     return PseudoGold(drawn, False, np.asarray(shares))
 
 
-def counts_per_set(gold: PseudoGold, systems: Systems) -> NDArray[np.float64]:
+def counts_per_set(gold: PseudoGold, systems: Systems) -> Floats:
     """Count every model's labels against every set, shape (1, set, model, label, predicted label)."""
 
-    def count(block: slice) -> NDArray[np.float64]:
+    def count(block: slice) -> Floats:
         return confusion_counts(gold.sets[block], systems.predicted, systems.n_labels)
 
     return np.concatenate(list(map_blocks(count, item_blocks(gold.sets.shape[0]))))[None]
 
 
-def counts_per_draw(
-    gold: PseudoGold, systems: Systems, draws: int, items: str, random_seed: Seed
-) -> NDArray[np.float64]:
+def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, random_seed: Seed) -> Floats:
     """Count with one set and one sample of items per draw, shape (draw, set, model, label, predicted label).
 
     Draw d takes set d modulo their number where they are a sample. Where their mean counts it takes all of them, and
@@ -273,7 +271,7 @@ def counts_per_draw(
     known = (systems.predicted, systems.n_labels)
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
-    def count(job: tuple[slice, np.random.Generator]) -> NDArray[np.float64]:
+    def count(job: tuple[slice, np.random.Generator]) -> Floats:
         drawn, rng = np.arange(job[0].start, job[0].stop), job[1]
         weights = np.ones((drawn.size, n_items))
         if items == "bootstrap":
@@ -293,7 +291,7 @@ def counts_per_draw(
     return np.concatenate(list(map_blocks(count, list(zip(blocks, block_generators(branch, len(blocks)))))))
 
 
-def mean_scores(counts: NDArray[np.float64], metric: str, positive: int | None) -> NDArray[np.float64]:
+def mean_scores(counts: Floats, metric: str, positive: int | None) -> Floats:
     """Score every set and average the defined scores: counts (draw, set, model, ...) to (draw, model)."""
     scores = scores_of_counts(counts, metric, positive)
     defined = np.isfinite(scores)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
@@ -35,9 +36,9 @@ class Systems:
         The label that most of the crowd gave (ties at random), -1 where it gave none, shape (item,); None without one.
     """
 
-    models: NDArray[Any]
-    items: NDArray[Any]
-    labels: NDArray[Any]
+    models: Array
+    items: Array
+    labels: Array
     predicted: LabelCodes
     positive: int | None
     crowd: LabelCodes | None
@@ -91,7 +92,7 @@ class Systems:
         return replace(self, predicted=kept)
 
 
-def crowd_majority(crowd: Labels, items: NDArray[Any], labels: NDArray[Any], random_seed: Seed) -> LabelCodes:
+def crowd_majority(crowd: Labels, items: Array, labels: Array, random_seed: Seed) -> LabelCodes:
     """Return the label that most of the crowd gave to each item, ties at random, -1 where nobody did, shape (item,)."""
     code_of = pd.Index(labels).get_indexer(crowd.labels)
     row_of = pd.Index(crowd.items).get_indexer(items)

@@ -1,12 +1,12 @@
 """Expected plausibilities and draws of any truth: a posterior, a point estimate, or the labels themselves."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, place_of, refuse, shorten
@@ -21,8 +21,8 @@ Truth = xr.DataTree | xr.DataArray | Labels
 class Plausibilities(NamedTuple):
     """Plausibilities by name: items, categories, values (item, category)."""
 
-    items: NDArray[Any]
-    categories: NDArray[Any]
+    items: Array
+    categories: Array
     values: Floats
 
 
@@ -60,7 +60,7 @@ def winners(plausibilities: Floats) -> Floats:
     return np.eye(plausibilities.shape[1])[plausibilities.argmax(axis=1)]
 
 
-def scores_of(predictions: Predictions, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.floating]:
+def scores_of(predictions: Predictions, items: Array, categories: Array) -> NDArray[np.floating]:
     """Return the scores (model, item, category) of these items in the order of these categories.
 
     Raises

@@ -16,11 +16,12 @@ ambiguous ground truth", TMLR 2023, arXiv:2307.09302; A. Angelopoulos et al., "C
 arXiv:2208.02814.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._types import Array, Floats
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
@@ -141,7 +142,7 @@ def conformalize(
     return ConformalSets(tree, score)
 
 
-def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float) -> None:
+def _warn_small(groups: Array, sizes: NDArray[np.int64], coverage: float) -> None:
     """Warn of sets that are full because there are fewer calibration items than 1 / alpha - 1."""
     fewest = round(1 / (1 - coverage), 9) - 1
     small = sizes < fewest
@@ -153,7 +154,7 @@ def _warn_small(groups: NDArray[Any], sizes: NDArray[np.int64], coverage: float)
         )
 
 
-def _warn_unseen(categories: NDArray[Any], plausibility: NDArray[np.float64]) -> None:
+def _warn_unseen(categories: Array, plausibility: Floats) -> None:
     unseen = categories[plausibility.max(axis=0) <= 0]
     if unseen.size:
         warn(

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Booleans, Floats
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -158,7 +157,7 @@ def cross_sets(
     )
 
 
-def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) -> NDArray[np.bool_]:
+def _aligned(sets: xr.DataArray, items: Array, categories: Array) -> Booleans:
     """Return the sets of these items (model, item, category), in this order."""
     if set(sets.dims) != {"model", "item", "category"} or sets.dtype != bool:
         raise InputError(f"sets are bool with dims (model, item, category), not {sets.dtype} with {sets.dims}")
@@ -170,7 +169,7 @@ def _aligned(sets: xr.DataArray, items: NDArray[Any], categories: NDArray[Any]) 
     return sets.values[:, row][:, :, column]
 
 
-def _mass_coverage(truth: Truth, sets: NDArray[np.bool_], mass: float) -> Floats:
+def _mass_coverage(truth: Truth, sets: Booleans, mass: float) -> Floats:
     """Return the share of draws in which a set holds the mass, shape (model, item)."""
     parts = []
     for block in plausibility_draws(truth).blocks:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations._model_outputs import require_probabilities
 from bayesagree.errors import InputError, as_python
 
@@ -99,7 +100,7 @@ SCORES: dict[str, Callable[[ScoreArray], ScoreArray]] = {
 }
 
 
-def conformity(score: Score, scores: ScoreArray, models: NDArray[Any], items: NDArray[Any]) -> ScoreArray:
+def conformity(score: Score, scores: ScoreArray, models: Array, items: Array) -> ScoreArray:
     """Return the conformity of every label, shape (model, item, category), or refuse scores it cannot compare.
 
     Raises

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import scores_of
@@ -107,7 +107,7 @@ class ConformalSets:
         return found if self.grouped else found.isel(group=0, drop=True)
 
     @property
-    def categories(self) -> NDArray[Any]:
+    def categories(self) -> Array:
         """Names of the labels."""
         return np.asarray(self.calibration["constant_data"]["category"])
 
@@ -215,13 +215,13 @@ class ConformalSets:
             )
         return index
 
-    def _array(self, values: NDArray[Any], predictions: Predictions, name: str) -> xr.DataArray:
+    def _array(self, values: Array, predictions: Predictions, name: str) -> xr.DataArray:
         coords = {"model": predictions.models, "item": predictions.items, "category": self.categories}
         attrs = {"coverage": self.coverage}
         return xr.DataArray(values, coords, ("model", "item", "category"), name, attrs)
 
 
-def groups_of(by: ItemGroup, items: NDArray[Any]) -> NDArray[Any]:
+def groups_of(by: ItemGroup, items: Array) -> Array:
     """Return the group of each item, shape (item,).
 
     Raises

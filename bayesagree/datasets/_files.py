@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.io.tables import read_table
@@ -68,7 +68,7 @@ def json_content(path: str) -> Any:
     return json.loads("\n".join(lines(path)))
 
 
-def arrays(path: str) -> dict[str, NDArray[Any]]:
+def arrays(path: str) -> dict[str, Array]:
     """Read the arrays of an .npz file of a data set."""
     with np.load(locate(path), allow_pickle=False) as content:
         return dict(content)
@@ -133,7 +133,7 @@ def _joined(rows: list[dict[str, str]], target: Path) -> Path:
     return target
 
 
-def _part(row: dict[str, str], folder: Path) -> NDArray[Any]:
+def _part(row: dict[str, str], folder: Path) -> Array:
     """Download an array and refuse one that does not hold what was published."""
     file = _fetch(row["url"], None, folder / row["url"].rsplit("/", 1)[1])
     # The tables hold a label, ten counts, and the probabilities of a network.

@@ -6,9 +6,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import warn_not_converged
@@ -82,7 +81,7 @@ class Results(NamedTuple):
     sums: Sequence[ItemSums]
     certainty: Floats
     by_label: Sequence[Floats]
-    models: NDArray[Any] = np.empty(0)
+    models: Array = np.empty(0)
     by: ItemGroups | None = None
     # Whether slices are in two by gold; else where they are, by annotations.
     gold: bool = False

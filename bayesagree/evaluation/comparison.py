@@ -7,9 +7,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
@@ -26,7 +25,7 @@ class ModelScores(NamedTuple):
     """Draws of one score of models that stand best first."""
 
     name: str
-    models: NDArray[Any]
+    models: Array
     # Draws (sample, model), and merits, of which higher is better: under the posterior, and under a truth that models
     # of doubtful independence do not inform, where there is one.
     draws: Sequence[Floats]

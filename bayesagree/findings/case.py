@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.comparisons.posterior import davidson
@@ -74,7 +73,7 @@ class Case:
     """
 
     annotations: Any
-    every_item: NDArray[Any]
+    every_item: Array
     predictions: Predictions | None
     people: Annotators | None
     gold: Any
@@ -124,7 +123,7 @@ class Case:
         return pd.DataFrame(rows | {"variance": win + tied / 4 - expected**2})
 
     @cached_property
-    def code(self) -> NDArray[Any]:
+    def code(self) -> Array:
         """Code of each answer, shape (row,): its label, or which fifth of the ratings it is in."""
         if not isinstance(self.annotations, Ratings):
             return self.labels.label_index
@@ -132,7 +131,7 @@ class Case:
         return np.searchsorted(np.quantile(rating, FIFTHS), rating)
 
     @cached_property
-    def who(self) -> NDArray[Any]:
+    def who(self) -> Array:
         """Annotator of each answer, where it is known."""
         need(self.annotations.annotators_known, "who gave each answer: one row per annotation")
         return self.annotations.annotator_index
@@ -152,7 +151,7 @@ class Case:
         return table(self.who, self.code).toarray()
 
 
-def table(row: NDArray[Any], column: NDArray[Any], shape: tuple[int, int] | None = None) -> Any:
+def table(row: Array, column: Array, shape: tuple[int, int] | None = None) -> Any:
     """Count pairs, sparse, shape (row, column)."""
     return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
 

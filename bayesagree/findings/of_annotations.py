@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._words import missing_words, name_key, similar
@@ -70,7 +69,7 @@ def copies(case: Case) -> Finding:
     return surest(names, chance, say)
 
 
-def _met(who: NDArray[Any], at: NDArray[Any], often: NDArray[Any]) -> Floats:
+def _met(who: Array, at: Array, often: Array) -> Floats:
     """Count what each two annotators have in common, shape (annotator, annotator), without rows of nobody (-1)."""
     by = table(who[who >= 0], at[who >= 0], (int(max(who.max(), often.max())) + 1, int(at.max()) + 1))[often]
     return (by @ by.T).toarray() * (1 - np.eye(often.size))

@@ -1,17 +1,15 @@
 """The best labels of draws in which labels that nobody named share a mass, compiled."""
 
 import math
-from typing import Any
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def insert_best(values: Floats, labels: NDArray[Any], value: float, label: int) -> None:
+def insert_best(values: Floats, labels: Array, value: float, label: int) -> None:
     """Insert a value into the descending list of the best ones; equal values keep their order of arrival.
 
     The list starts full of -inf.

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from bayesagree._types import Array, Floats, Places
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.results import variable
 
@@ -39,16 +40,16 @@ class DrawBlock(NamedTuple):
     diagnostics: Any = None
 
     @property
-    def truth(self) -> NDArray[Any]:
+    def truth(self) -> Array:
         """The number of each draw, or its best label, shape (item, sample)."""
         return self.true_label if self.mean is None else self.mean
 
     @property
-    def true_label(self) -> NDArray[Any]:
+    def true_label(self) -> Array:
         """The best label of each draw, shape (item, sample)."""
         return np.ascontiguousarray(self.top_label[:, :, 0])
 
-    def some(self, inside: NDArray[np.intp]) -> "DrawBlock":
+    def some(self, inside: Places) -> "DrawBlock":
         """Return some items of the block, `items` then being their positions."""
         if inside.size == len(self.top_label):
             return self
@@ -81,7 +82,7 @@ def label_dtype(n_labels: int) -> DTypeLike:
     return np.int16 if n_labels <= np.iinfo(np.int16).max else np.int32
 
 
-def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
+def best_labels(plausibility: Floats, depth: int) -> Array:
     """Return the best labels of plausibilities (..., category), shape (..., rank); equal ones in label order."""
     n_labels = plausibility.shape[-1]
     rows = plausibility.reshape(-1, n_labels)
@@ -96,7 +97,7 @@ def best_labels(plausibility: NDArray[np.float64], depth: int) -> NDArray[Any]:
     return out.reshape(*plausibility.shape[:-1], depth)
 
 
-def by_chain(values: NDArray[Any], chains: int) -> NDArray[Any]:
+def by_chain(values: Array, chains: int) -> Array:
     """Bring a block from (item, sample, ...) to (chain, draw, item, ...)."""
     n_items, n_samples, *rest = values.shape
     return np.moveaxis(values.reshape(n_items, chains, n_samples // chains, *rest), 0, 2)
@@ -110,6 +111,6 @@ def check_depth(top_labels: int, n_labels: int) -> int:
     return depth
 
 
-def category_axis(categories: NDArray[Any], has_order: bool) -> xr.Variable:
+def category_axis(categories: Array, has_order: bool) -> xr.Variable:
     """Return the axis of the labels of a result, which holds whether they have an order."""
     return variable("category", categories, {"ordered": int(has_order)})

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.errors import shorten, warn
 
 # The limits of the field for a number that is printed (Vehtari et al., section 4).
@@ -33,7 +32,7 @@ AT_ONCE = 64
 ROUNDING = 1e-20
 
 
-def diagnostics(draws: NDArray[Any]) -> tuple[Floats, Floats]:
+def diagnostics(draws: Array) -> tuple[Floats, Floats]:
     """Return R-hat and bulk ESS of each parameter: draws (chain, draw, parameter), two results of shape (parameter,).
 
     NaN without variation, with NaN among the draws, or with fewer than four draws a chain; R-hat is infinite where
@@ -102,7 +101,7 @@ def _effective_size(parts: Floats) -> Floats:
     return size / np.maximum(time, 1.0 / np.log10(size))
 
 
-def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
+def worst_of_items(draws: Array) -> dict[str, Floats]:
     """Return the largest R-hat and smallest ESS of each item's parameters, draws (chain, draw, item, ...)."""
     n_items = draws.shape[2]
     r_hat, ess = (values.reshape(n_items, -1) for values in diagnostics(draws.reshape(*draws.shape[:2], -1)))
@@ -110,7 +109,7 @@ def worst_of_items(draws: NDArray[Any]) -> dict[str, Floats]:
     return {"r_hat": np.fmax.reduce(r_hat, axis=1), "ess": np.fmin.reduce(ess, axis=1)}
 
 
-def warn_of_numbers(numbers: Mapping[str, NDArray[Any]], way_out: str) -> None:
+def warn_of_numbers(numbers: Mapping[str, Array], way_out: str) -> None:
     """Warn of numbers that are printed whose chains are short or disagree, draws (chain, draw, ...) by name.
 
     Examples
@@ -174,7 +173,7 @@ def r_hat_limit(n: int) -> float:
     return (1 + (spread - 1) * halves / ESS_LIMIT) ** 0.5
 
 
-def warn_not_converged(items: NDArray[Any], r_hat: Floats, way_out: str) -> None:
+def warn_not_converged(items: Array, r_hat: Floats, way_out: str) -> None:
     """Warn with the names of the items whose chains disagree, worst first."""
     limit = r_hat_limit(max(items.size, 1))
     bad = np.flatnonzero(r_hat > limit)

@@ -1,15 +1,12 @@
 """Intervals of draws, written out because loading ArviZ takes longer than most evaluations."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.errors import probability
 
 
-def hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
+def hdi(draws: Array, prob: float = 0.95) -> tuple[float, float]:
     """Return the highest density interval: the narrowest that holds `prob` of the draws, of any shape.
 
     Examples
@@ -21,14 +18,14 @@ def hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
     return float(lower[0]), float(upper[0])
 
 
-def eti(draws: NDArray[Any], prob: float = 0.95) -> tuple[float, float]:
+def eti(draws: Array, prob: float = 0.95) -> tuple[float, float]:
     """Return the interval that holds `prob` of the draws, with as many below it as above."""
     probability(prob, "ci_prob")
     lower, upper = np.quantile(draws, ((1 - prob) / 2, (1 + prob) / 2))
     return float(lower), float(upper)
 
 
-def column_hdi(draws: NDArray[Any], prob: float = 0.95) -> tuple[Floats, Floats]:
+def column_hdi(draws: Array, prob: float = 0.95) -> tuple[Floats, Floats]:
     """Return the highest density interval of each column of draws, shape (draw, ...), as two arrays (...)."""
     probability(prob, "ci_prob")
     ordered = np.sort(draws, axis=0)

@@ -1,14 +1,12 @@
 """Random draws that several models share: categories, and Dirichlet vectors on the log scale."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Array, Floats, Rng
 
 
-def categories(rng: Rng, probability: NDArray[Any], each: int = 1) -> NDArray[np.int64]:
+def categories(rng: Rng, probability: Array, each: int = 1) -> NDArray[np.int64]:
     """Draw categories by rows of probabilities, shape (..., row, category), `each` of a row side by side.
 
     Rows need not sum to one. By the inverse cumulative distribution.

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from bayesagree._types import Array
 
 
 def named_part(name: str, variable: Any, dims: Any) -> Any:
@@ -22,11 +23,11 @@ def part(
     return ours() if own is None else named_part(name, own(*given), dims)
 
 
-def annotation_data(item: NDArray[Any], annotator: NDArray[Any] | None) -> tuple[Any, Any]:
+def annotation_data(item: Array, annotator: Array | None) -> tuple[Any, Any]:
     """Add who annotated which item as data: ``item_of_annotation``, ``annotator_of_annotation``."""
     import pymc as pm
 
-    def data(name: str, codes: NDArray[Any] | None) -> Any:
+    def data(name: str, codes: Array | None) -> Any:
         return None if codes is None else pm.Data(name, codes.astype(np.int64), dims="annotation")
 
     return data("item_of_annotation", item), data("annotator_of_annotation", annotator)

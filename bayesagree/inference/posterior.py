@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
 from bayesagree.inference.blocks import (
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Groups of a result: variables with their dims and values.
 Groups = dict[str, dict[str, Any]]
-Values = Mapping[str, NDArray[Any]]
+Values = Mapping[str, Array]
 # Variables to keep: dims after (chain, draw, item) with their sizes, and type, of each.
 Kinds = Mapping[str, tuple[dict[str, int], Any]]
 # Draws a block of items.
@@ -312,12 +312,10 @@ class ItemPosterior(Posterior):
             settings=self.settings(annotations),
         )
 
-    def _kept_draws(
-        self, n_items: int, problem: Any, variables: Kinds, request: Request
-    ) -> dict[str, NDArray[Any]]:
+    def _kept_draws(self, n_items: int, problem: Any, variables: Kinds, request: Request) -> dict[str, Array]:
         """Return the variables, shape (chain, draw, item, ...), and R-hat and ESS of items where chains made them."""
         shape = (request.chains, request.draws, n_items)
-        kept: dict[str, NDArray[Any]] = {
+        kept: dict[str, Array] = {
             name: np.empty((*shape, *last.values()), dtype) for name, (last, dtype) in variables.items()
         }
         for block in request.blocks(self.drawer(problem, request.asks()), n_items):

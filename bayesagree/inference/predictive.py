@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 # Draws by name of the variable; the first axis is the sample (chain x draw).
-Draws = dict[str, NDArray[Any]]
+Draws = dict[str, Array]
 Settings = Mapping[str, Any]
 
 
@@ -24,14 +25,14 @@ class Observed(NamedTuple):
 
     name: str
     dim: str
-    values: NDArray[Any]
+    values: Array
 
 
 class Pointwise(NamedTuple):
     """Names of the items with annotations, and their log likelihood for each draw, shape (sample or 1, item)."""
 
-    items: NDArray[Any]
-    log_likelihood: NDArray[np.float64]
+    items: Array
+    log_likelihood: Floats
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,9 @@ class HeldOutScores(NamedTuple):
         Probability that two other annotators agree, shape (reliability, item).
     """
 
-    log_score: NDArray[np.float64]
+    log_score: Floats
     scored: NDArray[np.int64]
-    agreement: NDArray[np.float64]
+    agreement: Floats
 
 
 # (annotations, reliabilities, **options) -> scores.
@@ -102,7 +103,7 @@ _WAY_OUT = {
 }
 
 
-def replicate(model: "pm.Model", drawn: Draws, name: str, random_seed: Seed) -> NDArray[Any]:
+def replicate(model: "pm.Model", drawn: Draws, name: str, random_seed: Seed) -> Array:
     """Return draws of the variable `name` given draws of others, shape (sample, annotation), by PyMC."""
     return _given(model, drawn, [model[name]], random_seed)[0]
 
@@ -125,7 +126,7 @@ def prior_density(model: "pm.Model", drawn: Draws, names: list[str]) -> Draws:
     return dict(zip(names, _given(model, drawn, [one.sum() for one in each])))
 
 
-def _given(model: "pm.Model", drawn: Draws, wanted: list[Any], random_seed: Seed = None) -> list[NDArray[Any]]:
+def _given(model: "pm.Model", drawn: Draws, wanted: list[Any], random_seed: Seed = None) -> list[Array]:
     """Return what a model makes of draws of some of its variables, (sample, ...) of each of those wanted."""
     import pymc as pm
 
@@ -137,7 +138,7 @@ def _given(model: "pm.Model", drawn: Draws, wanted: list[Any], random_seed: Seed
     return [np.stack(part) for part in zip(*(function(*row) for row in zip(*drawn.values())))]
 
 
-def as_probabilities(values: NDArray[Any]) -> NDArray[np.float64]:
+def as_probabilities(values: Array) -> Floats:
     """Return positive vectors that add up to one along the last axis: draws are kept in single precision."""
     positive = np.maximum(values.astype(np.float64), np.finfo(np.float64).tiny)
     return positive / positive.sum(axis=-1, keepdims=True)

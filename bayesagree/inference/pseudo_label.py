@@ -4,13 +4,12 @@ Posteriors that draw find the best labels without drawing every one (`best_of_un
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.results import seed_of
 from bayesagree.inference.streams import block_generator, stream_apart
@@ -21,7 +20,7 @@ UNRANKED = "unranked"
 UNNAMED_SHAPE = "unnamed_shape"
 
 
-def with_pseudo_label(labels: NDArray[Any]) -> NDArray[Any]:
+def with_pseudo_label(labels: Array) -> Array:
     """Return the labels and, last, the pseudo-label."""
     return np.append(labels, -1 if labels.dtype.kind in "iuf" else UNRANKED)
 
@@ -50,12 +49,12 @@ def split_of(tree: xr.DataTree) -> Callable[[Floats, slice], Floats] | None:
 
 
 def spread(
-    theta: NDArray[np.float64],
+    theta: Floats,
     named: NDArray[np.int64],
     unnamed: NDArray[np.int64],
     shape: float,
     rng: np.random.Generator,
-    out: NDArray[np.float64],
+    out: Floats,
 ) -> None:
     """Write full plausibilities, shape (sample, label): named labels, and the unnamed mass as a Dirichlet(shape)."""
     out[:, named] = theta[:, : named.size]

@@ -23,9 +23,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Booleans, Floats, Integers
 from bayesagree.errors import probability
 
 # Values of tau, at equal steps of the probability of its prior.
@@ -146,7 +145,7 @@ def joint_rank_sets(scores: Floats, prob: float = 0.95) -> tuple[Integers, Integ
     return rank_sets(shares, 1.0)
 
 
-def surely_better(scores: Floats, prob: float = 0.95) -> NDArray[np.bool_]:
+def surely_better(scores: Floats, prob: float = 0.95) -> Booleans:
     """Return which model is better than which, (model, other_model), by a band that holds all differences together."""
     n_models = scores.shape[1]
     pairs = np.triu_indices(n_models, 1)

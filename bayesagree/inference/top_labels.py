@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations._container import are_numbers
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, as_python, shorten
@@ -36,8 +35,8 @@ class TruthDraws:
         Returns the draws of a block of items. Draws on disk are read block by block, wherever they are needed.
     """
 
-    items: NDArray[Any]
-    labels: NDArray[Any]
+    items: Array
+    labels: Array
     chains: int
     draws: int
     read: Callable[[slice], DrawBlock]
@@ -96,7 +95,7 @@ def truth_draws(
     if depth > labels.size:
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")
 
-    def block(items: slice, drawn: NDArray[Any]) -> DrawBlock:
+    def block(items: slice, drawn: Array) -> DrawBlock:
         values = drawn.astype(np.float64, copy=False) if split is None else split(drawn, items)
         if np.isnan(values).any():
             raise InputError(
@@ -136,9 +135,7 @@ def _as_tree(truth: Truth) -> xr.DataTree:
     return xr.DataTree.from_dict({"posterior": truth.expand_dims(chain=1, draw=1).to_dataset(name=name)})
 
 
-def _draws(
-    tree: xr.DataTree, names: list[str], labels: NDArray[Any], block: Callable[..., DrawBlock]
-) -> TruthDraws:
+def _draws(tree: xr.DataTree, names: list[str], labels: Array, block: Callable[..., DrawBlock]) -> TruthDraws:
     """Return draws whose blocks are made of the items and of the draws (item, sample, ...) of these variables.
 
     Blocks have the R-hat and ESS of each item, where the result has them.
@@ -175,7 +172,7 @@ def plausibility_draws(tree: xr.DataTree, items: slice = slice(None)) -> xr.Data
     return values.isel(category=slice(-1)).copy(data=by_chain(whole, chains))
 
 
-def names_of(tree: xr.DataTree, dim: str) -> NDArray[Any]:
+def names_of(tree: xr.DataTree, dim: str) -> Array:
     """Return the names on a dimension of the truth, also of labels of which only the best ones were kept."""
     for group in ("posterior", "constant_data", "posterior_parameters"):
         if group in tree and dim in tree[group].coords:
@@ -183,7 +180,7 @@ def names_of(tree: xr.DataTree, dim: str) -> NDArray[Any]:
     raise InputError(f"the draws name no {dim}: sample a model that has the coordinate {dim!r}")
 
 
-def point_estimate(estimate: xr.DataArray) -> NDArray[np.float64]:
+def point_estimate(estimate: xr.DataArray) -> Floats:
     """Return the plausibilities of a point estimate, shape (item, category).
 
     Raises
@@ -226,7 +223,7 @@ def of_items(truth: Truth, items: Any) -> Truth:
     return truth.isel(item=place)
 
 
-def states_order(truth: Truth, labels: NDArray[Any]) -> bool:
+def states_order(truth: Truth, labels: Array) -> bool:
     """Return whether the labels of draws have an order: what their axis says, else whether they are numbers."""
     drawn = truth["posterior"].coords if isinstance(truth, xr.DataTree) else truth.coords
     stated = drawn["category"].attrs.get("ordered") if "category" in drawn else None

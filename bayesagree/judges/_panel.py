@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Booleans, Floats
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, refuse, shorten
@@ -26,7 +26,7 @@ class Factor(NamedTuple):
     """A grouping of the items: its name, its levels, and the level of each item."""
 
     name: str
-    levels: NDArray[Any]
+    levels: Array
     code: NDArray[np.int64]
 
 
@@ -34,8 +34,8 @@ class Factor(NamedTuple):
 class Panel:
     """Verdicts of judges on all items, and people's votes on some."""
 
-    items: NDArray[Any]
-    judges: NDArray[Any]
+    items: Array
+    judges: Array
     verdict: Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
     factors: tuple[Factor, ...]  # groupings of the items, the systems first
     votes: NDArray[np.int64]  # number of people who voted on each item, (item,)
@@ -49,7 +49,7 @@ class Panel:
         return self.factors[0]
 
     @property
-    def seen(self) -> NDArray[np.bool_]:
+    def seen(self) -> Booleans:
         """Items with at least one vote."""
         return self.votes > 0
 
@@ -149,9 +149,7 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
     return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, np.float64))
 
 
-def inclusion_of(
-    given: Mapping[Hashable, float] | pd.Series, items: NDArray[Any], seen: NDArray[np.bool_]
-) -> Floats:
+def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: Array, seen: Booleans) -> Floats:
     """Return the inclusion probability of every item."""
     known = pd.Series(dict(given.items()), dtype=float).reindex(items.tolist()).to_numpy()
     rule = "every item needs a number from 0 to 1"
@@ -227,6 +225,6 @@ def _code(labels: Labels, positive: Hashable) -> int:
     return int(found[0])
 
 
-def _factor(name: str, groups: ItemGroup, items: NDArray[Any]) -> Factor:
+def _factor(name: str, groups: ItemGroup, items: Array) -> Factor:
     code, levels = pd.factorize(group_of_each(groups, items, name).astype(str), sort=True)
     return Factor(name, np.asarray(levels, str), code.astype(np.int64))

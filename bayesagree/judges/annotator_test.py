@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Booleans, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
@@ -246,7 +246,7 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
     return score(verdict), score(own)
 
 
-def _say_who_is_left_out(names: NDArray[np.generic], kept: NDArray[np.bool_], min_items: int) -> None:
+def _say_who_is_left_out(names: NDArray[np.generic], kept: Booleans, min_items: int) -> None:
     if not kept.any():
         raise InputError(
             f"no annotator has {min_items} items that another person labelled too; collect more, or pass min_items=..."

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Booleans, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -175,7 +174,7 @@ def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Ge
         yield truth
 
 
-def _single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArray[Any], Integers, NDArray[Any]]:
+def _single_verdicts(judges: Labels | Predictions) -> tuple[Array, Array, Integers, Array]:
     """Return items, judges, the label each judge gave each item (item, judge), and the labels."""
     if isinstance(judges, Predictions):
         items = judges.items
@@ -195,9 +194,7 @@ def _single_verdicts(judges: Labels | Predictions) -> tuple[NDArray[Any], NDArra
     return items, names, verdict, judges.categories
 
 
-def _known_truths(
-    truth: Gold | xr.DataTree, items: NDArray[Any], labels: NDArray[Any]
-) -> tuple[NDArray[np.bool_], Floats]:
+def _known_truths(truth: Gold | xr.DataTree, items: Array, labels: Array) -> tuple[Booleans, Floats]:
     """Return which items count, and the probability of each of their labels, (item, category)."""
     if isinstance(truth, xr.DataTree):
         if "plausibility" not in truth["posterior"]:

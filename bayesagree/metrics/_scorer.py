@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Booleans, Floats
+from bayesagree._types import Advance, Array, Booleans, Floats
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
@@ -43,7 +42,7 @@ class BlockSums(NamedTuple):
     groups: list[int]
     sums: Floats
     weight: Floats
-    truth: NDArray[Any] | None
+    truth: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,9 +163,7 @@ class Scorer:
         truth = None if not self.whole else block.plausibility if self.whole_shares else block.truth
         return BlockSums(block.items, groups, np.stack(found, axis=1), np.stack(weight, axis=1), truth)
 
-    def sums(
-        self, block: DrawBlock, weightings: Weightings = (None,), labels: NDArray[Any] | None = None
-    ) -> Floats:
+    def sums(self, block: DrawBlock, weightings: Weightings = (None,), labels: Array | None = None) -> Floats:
         """Sum a block, plainly (None) or with weights (item, sample): (weighting, component, model, sample).
 
         With the labels of another annotator (item, sample), the last model is that one.
@@ -291,7 +288,7 @@ def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
     return block._replace(top_label=picked_labels(block, root)[:, :, None])
 
 
-def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> NDArray[Any]:
+def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> Array:
     """Draw a label from the plausibilities of each draw, shape (item, sample)."""
     rng = block_generator(root, block.items.start // BLOCK)
     return np.stack([categories(rng, shares) for shares in np.asarray(block.plausibility)])

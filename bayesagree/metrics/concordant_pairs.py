@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bayesagree._types import Booleans, Floats, Places
+from bayesagree._types import Array, Booleans, Floats, Places
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import map_blocks
 
@@ -31,7 +31,7 @@ class ScoreOrder:
         falls = np.diff(np.take_along_axis(self.scores, order, axis=1)) != 0
         return order, np.pad(falls, ((0, 0), (0, 1)), constant_values=True)
 
-    def walked(self, positive: NDArray[Any], negative: NDArray[Any]) -> Floats:
+    def walked(self, positive: Array, negative: Array) -> Floats:
         """Return the mass of pairs of a positive item above a negative one, equal scores counting one half.
 
         Masses have shape (item, sample), the result (model, sample).
@@ -45,7 +45,7 @@ class ScoreOrder:
 
         return np.stack([*map_blocks(walk, [*zip(*self.falling)])])
 
-    def weighted(self, positive: NDArray[Any], negative: NDArray[Any]) -> Floats:
+    def weighted(self, positive: Array, negative: Array) -> Floats:
         """Return the share of (positive, negative) mass on two items that each model orders right, NaN of none.
 
         Of masses (item,) shape (model,); of draws of them, (item, sample), shape (model, sample).
@@ -56,7 +56,7 @@ class ScoreOrder:
         pairs = plus.sum(axis=0) * minus.sum(axis=0) - own
         return ratio(self.walked(plus, minus) - own / 2, pairs).reshape(-1, *masses[0].shape[1:])
 
-    def graded(self, truth: NDArray[Any]) -> Floats:
+    def graded(self, truth: Array) -> Floats:
         """Return the share of item pairs of different truth, shape (item,), that each model orders right.
 
         From Kendall's tau b, which divides pairs in order less those in reverse by the pairs of different truth and by
@@ -72,7 +72,7 @@ class ScoreOrder:
         taus: Any = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
         return 0.5 + np.nan_to_num(taus) * np.sqrt(np.array(of_scores) / differ) / 2
 
-    def by_annotator(self, item: NDArray[Any], annotator: NDArray[Any], positive: Booleans) -> Floats:
+    def by_annotator(self, item: Array, annotator: Array, positive: Booleans) -> Floats:
         """Return the mean over annotators of the area under the curve against their own labels, shape (model,).
 
         A label (row,) says whose it is, of which item, and whether it is the positive one. An annotator weighs as much
@@ -95,7 +95,7 @@ def ratio(part: Floats, whole: Any, nothing: Any = 0.0) -> Floats:
     return np.divide(part, whole, out=undefined, where=whole > nothing)
 
 
-def n_differing(values: NDArray[Any]) -> int:
+def n_differing(values: Array) -> int:
     """Return the number of pairs of different values."""
     count = np.unique(values, return_counts=True)[1]
     return int(values.size**2 - (count**2).sum()) // 2

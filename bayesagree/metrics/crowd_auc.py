@@ -19,9 +19,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, place_of, positive, shorten, warn
@@ -33,7 +32,7 @@ AucMethod = Literal["dgt", "sgt", "pgt"]
 VoteTies = Literal["random", "exclude"]
 
 
-def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, NDArray[Any], Floats]:
+def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, Array, Floats]:
     """Read labels and models, and return them with the score of each label for the labelled items.
 
     Scores have shape (label, model, item); hard labels become 0 and 1.

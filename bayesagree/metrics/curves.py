@@ -7,16 +7,15 @@ sample) on some of the items.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Places
+from bayesagree._types import Array, Floats, Places
 from bayesagree.metrics.concordant_pairs import ScoreOrder
 from bayesagree.metrics.item_weights import ItemWeights
 from bayesagree.metrics.values import Given, correlation
 
 
 def one_against_rest(
-    truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None, *advance: Any
+    truth: Array, given: Given, items: Places, weights: ItemWeights | None, *advance: Any
 ) -> Floats:
     """Mean over labels of their areas, NaN where one of them does not exist; of two labels the last one tells all."""
     labels = range(given.scores.shape[2])
@@ -27,9 +26,7 @@ def one_against_rest(
     return np.mean([ScoreOrder(scores).weighted(has * rows, ~has * rows) for scores, has in own], axis=0)
 
 
-def spearman(
-    truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None, *advance: Any
-) -> Floats:
+def spearman(truth: Array, given: Given, items: Places, weights: ItemWeights | None, *advance: Any) -> Floats:
     """Correlate the ranks of every draw; a weight counts as so many equal items."""
     points, n_samples = given.points[:, items], truth.shape[1]
     out = np.full((len(points), n_samples), np.nan)

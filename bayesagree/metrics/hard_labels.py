@@ -11,9 +11,8 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
@@ -164,7 +163,7 @@ def hard_label_scores(
     return xr.DataArray(scores, dims="model", coords={"model": predictions.models}, name=metric)
 
 
-def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int | None:
+def positive_index(positive: Any, labels: Sequence[Any] | Array) -> int | None:
     """Return the position of the positive label: by default the last of two; None stands for the macro average."""
     if positive is None:
         return 1 if len(labels) == 2 else None
@@ -176,8 +175,8 @@ def positive_index(positive: Any, labels: Sequence[Any] | NDArray[Any]) -> int |
 
 
 def confusion_counts(
-    truth: NDArray[Any],
-    predicted: NDArray[Any],
+    truth: Array,
+    predicted: Array,
     n_labels: int,
     weights: Floats | None = None,
 ) -> Floats:
@@ -230,7 +229,7 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
     return np.mean([joined(name, ending, found, label=positive) for name in names], axis=0)
 
 
-def warn_undefined(scores: Floats, metric: str, models: NDArray[Any]) -> None:
+def warn_undefined(scores: Floats, metric: str, models: Array) -> None:
     """Warn of scores that do not exist, with the models and the reason."""
     if np.isnan(scores).any():
         warn(f"{metric} of {shorten(models[np.isnan(scores)])} does not exist: {REASONS[metric]}")

@@ -1,13 +1,11 @@
 """Groups of items: slices to report, clusters to resample."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Places
+from bayesagree._types import Array, Floats, Places
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.inference.streams import BLOCK, Seed, block_generator, item_blocks, stream_apart
 
@@ -19,12 +17,12 @@ class ItemGroups:
     # Of the column that they come from.
     name: str
     # Of the groups, sorted.
-    names: NDArray[Any]
+    names: Array
     # Which one each item is in, shape (item,).
     code: Places
 
     @classmethod
-    def of(cls, given: ItemGroup | None, items: NDArray[Any], role: str) -> "ItemGroups | None":
+    def of(cls, given: ItemGroup | None, items: Array, role: str) -> "ItemGroups | None":
         """Read a group for each item, where there are any; see `group_of_each`.
 
         Raises
@@ -53,9 +51,7 @@ class ItemWeights:
         Same seed, same weights, whichever block takes them.
     """
 
-    def __init__(
-        self, cluster: ItemGroup | None, items: NDArray[Any], n_samples: int, random_seed: Seed
-    ) -> None:
+    def __init__(self, cluster: ItemGroup | None, items: Array, n_samples: int, random_seed: Seed) -> None:
         clusters = ItemGroups.of(cluster, items, "cluster")
         self._code = None if clusters is None else clusters.code
         self._n_items, self.n_samples = items.size, n_samples

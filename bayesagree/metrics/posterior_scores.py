@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Array, Floats
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
@@ -181,7 +180,7 @@ def score_array(
     return xr.DataArray(variable([*named], shaped, metric.attrs), named, name=metric.name)
 
 
-def warn_undefined(values: Floats, metric: Metric, models: NDArray[Any]) -> None:
+def warn_undefined(values: Floats, metric: Metric, models: Array) -> None:
     """Warn of scores that do not exist: in how many draws of which models, and why."""
     missing = np.isnan(values)
     if missing.any():

@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats, Places
+from bayesagree._types import Advance, Array, Floats, Places
 from bayesagree.errors import InputError, one_of
 from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
@@ -28,7 +27,7 @@ Weightings = Sequence[Floats | None]
 class Mean:
     """A mean over items of ``value(drawn, given)``, shape (item, sample), or ``value(drawn, given, number)``."""
 
-    value: Callable[..., NDArray[Any]]
+    value: Callable[..., Array]
 
     def summed(self, n_labels: int, number: Any) -> tuple[Any, int]:
         """Return what is summed, equal for metrics of the same sums, and how many components it has."""
@@ -199,7 +198,7 @@ class UserMetric:
         one_of(self.takes, "takes", TAKES)
 
     def values(
-        self, truth: NDArray[Any], given: Given, items: Places, weights: ItemWeights | None, advance: Advance
+        self, truth: Array, given: Given, items: Places, weights: ItemWeights | None, advance: Advance
     ) -> Floats:
         """Call the function on every draw and model: (model, sample). Weighted items are drawn with replacement."""
         out = np.full((len(given.hard), truth.shape[1]), np.nan)
@@ -216,7 +215,7 @@ class UserMetric:
             advance(len(out))
         return out
 
-    def _call(self, true: NDArray[Any], given: Given) -> float:
+    def _call(self, true: Array, given: Given) -> float:
         second = given.points if given.levels.size else given.scores
         if self.takes == "labels" and not given.levels.size:
             if (given.hard < 0).any():

@@ -12,7 +12,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Booleans, Codes, Floats, Places
+from bayesagree._types import Array, Booleans, Codes, Floats, Places
 from bayesagree.annotations._model_outputs import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock
@@ -26,7 +26,7 @@ class Given(NamedTuple):
 
     # Predicted label, -1 for none, shape (model, item), and the best labels (model, item, rank).
     hard: Codes
-    best: NDArray[Any]
+    best: Array
     # Score of every label, shape (model, item, label); no labels for hard predictions.
     scores: Floats
     # Predicted numbers (model, item), and the predicted distributions at `levels`; their mean over items (model,).
@@ -34,7 +34,7 @@ class Given(NamedTuple):
     numbers: Floats
     centre: Floats
     # Names of the labels, and levels of the numbers; there are no levels of labels.
-    categories: NDArray[Any]
+    categories: Array
     levels: Floats
     # Predicted labels of all runs of the same model, shape (run, item).
     runs: Sequence[Codes] = ()
@@ -78,7 +78,7 @@ class Drawn:
         self.of_label: dict[int, Floats] = {}
 
     @cached_property
-    def label(self) -> NDArray[Any]:
+    def label(self) -> Array:
         """The true label of each draw, shape (item, sample)."""
         return self.block.true_label
 
@@ -116,7 +116,7 @@ def right(drawn: Drawn, given: Given) -> Booleans:
 # Of models that answered several times. Each run of a model has the same value.
 
 
-def runs_right(drawn: Drawn, given: Given) -> NDArray[Any]:
+def runs_right(drawn: Drawn, given: Given) -> Array:
     """Return how many runs of the model gave the true label."""
     return np.sum([drawn.label == labels[:, None] for labels in given.runs], axis=0)
 
@@ -137,7 +137,7 @@ def share_of_sets(n: int, k: int) -> Floats:
     return sp.special.comb(np.arange(n + 1), k) / sp.special.comb(n, k)
 
 
-def runs_given(given: Given) -> NDArray[Any]:
+def runs_given(given: Given) -> Array:
     """Count the runs of a model that gave each label, shape (item, label)."""
     return np.sum([labels[:, None] == np.arange(given.categories.size) for labels in given.runs], axis=0)
 
@@ -164,7 +164,7 @@ def places(drawn: Drawn, given: Given, k: int) -> NDArray[np.int16]:
     return np.ascontiguousarray(table[:, :-1])
 
 
-def looked_up(drawn: Drawn, tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
+def looked_up(drawn: Drawn, tables: Iterable[Array]) -> list[Array]:
     """Return the value of the best label of each draw in the first table, of the second best in the next, and so on."""
     return [table.take(cell, mode="clip") for table, cell in zip(tables, drawn.cells)]
 
@@ -312,14 +312,14 @@ def crps(numbers: Floats, levels: Floats, truth: Floats) -> Floats:
 # Scores of sums over items: a function adds up a block, plainly (`weights` None) or with weights (item, sample).
 
 
-def weighted_sum(values: NDArray[Any], weights: Floats | None) -> Floats:
+def weighted_sum(values: Array, weights: Floats | None) -> Floats:
     """Sum values (item, sample) over the items."""
     if weights is not None:
         return np.einsum("is,is->s", values, weights)
     return values.sum(axis=0, dtype=np.int32 if values.dtype == bool else None)
 
 
-def by_group(group: NDArray[Any], rows: NDArray[Any], n: int) -> Floats:
+def by_group(group: Array, rows: Array, n: int) -> Floats:
     """Sum rows (item, sample) over the items of each of n groups, -1 for none."""
     out = np.zeros((n, rows.shape[1]))
     for g, row in zip(group.tolist(), rows):

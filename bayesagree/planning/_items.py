@@ -7,9 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import Array, Codes, Floats
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -96,7 +95,7 @@ def outlook_of(
     return Outlook(units, gains, certainty, lead, "" if predictions is None else chosen.reason)
 
 
-def _of_votes(shape: Floats, predicted: Codes) -> tuple[NDArray[Any], ...]:
+def _of_votes(shape: Floats, predicted: Codes) -> tuple[Array, ...]:
     """Return what Dirichlet posteriors of these shapes say of each item: see `_of_draws`.
 
     The rise of certainty is that by the fewest votes that can change the answer, for each of them.
@@ -125,7 +124,7 @@ def _of_label(top: Floats, label: Codes) -> Floats:
     return np.where(label >= 0, top[np.arange(len(top)), label], 0.0)
 
 
-def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[NDArray[Any], ...]:
+def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[Array, ...]:
     """Return what draws say of each item of a block: a vote for k weighs a draw of the truth by its plausibility of k.
 
     These are Pr(a model's label is the most plausible one), (model, item), and after each vote, (vote, model, item);

@@ -7,7 +7,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -34,7 +34,7 @@ class Lead(NamedTuple):
         Places of the numbers that the table lists.
     """
 
-    models: NDArray[Any]
+    models: Array
     mean: float
     variance: float
     votes: NDArray[np.int64]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Array, Floats, Rng
 from bayesagree.inference.kernel_draws import log_dirichlets
 
 # Least logarithm of a mean that is drawn.
@@ -35,7 +35,7 @@ class Counts(NamedTuple):
     times: NDArray[np.int64]
 
     @classmethod
-    def of(cls, at: NDArray[np.int64], n: NDArray[Any], places: int) -> "Counts":
+    def of(cls, at: NDArray[np.int64], n: Array, places: int) -> "Counts":
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
         n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]

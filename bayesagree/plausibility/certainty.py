@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive_int, require, shorten
 from bayesagree.inference.blocks import DrawBlock
@@ -70,7 +69,7 @@ def label_certainty(
     draws = truth_draws(truth, 1, threshold=threshold)
     n_labels = draws.labels.size
 
-    def share(block: DrawBlock) -> NDArray[np.float64]:
+    def share(block: DrawBlock) -> Floats:
         n_items, samples = block.true_label.shape
         cell = np.arange(n_items)[:, None] * n_labels + block.true_label
         return np.bincount(cell.ravel(), minlength=n_items * n_labels).reshape(n_items, -1) / samples
@@ -137,7 +136,7 @@ def annotation_certainty(
     return _array("annotation_certainty", np.concatenate(list(shares)), item=draws.items)
 
 
-def share_of_most_frequent_set(top: NDArray[Any]) -> Floats:
+def share_of_most_frequent_set(top: Array) -> Floats:
     """Return the share of the most frequent set of labels among the draws of each item, (item, sample, rank)."""
     # A set is known by the sum of a random word for each of its labels.
     word = words(np.arange(top.max(initial=0) + 1))
@@ -293,5 +292,5 @@ def _exact_label_certainty(truth: xr.DataTree, threshold: float | None) -> xr.Da
     return _array("label_certainty", both, item=parameters["item"].values, category=THRESHOLD_LABELS)
 
 
-def _array(name: str, values: NDArray[Any], **coords: NDArray[Any]) -> xr.DataArray:
+def _array(name: str, values: Array, **coords: Array) -> xr.DataArray:
     return xr.DataArray(values, dims=tuple(coords), coords=coords, name=name)

@@ -30,7 +30,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Booleans, Floats, Places
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
@@ -59,8 +59,6 @@ UNEVEN = 0.1
 # Ratings of an annotator from which the habit of rating high or low is taken off.
 HABIT = 10
 
-Bools = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
 class Independence:
@@ -71,16 +69,16 @@ class Independence:
     z of a planted model; `votes_z`: largest z of the votes themselves.
     """
 
-    models: NDArray[Any]
+    models: Array
     z: Floats
     closeness: Floats
     annotator: list[Any]
-    uneven: Bools
+    uneven: Booleans
     seen: float
     votes_z: float
 
     @cached_property
-    def dependent(self) -> Bools:
+    def dependent(self) -> Booleans:
         """Whether a model is known not to be independent of the annotations, shape (model,)."""
         named = np.array([one is not None for one in self.annotator], bool)
         own = self.votes_z if self.votes_z > UNSURE else 0.0
@@ -88,7 +86,7 @@ class Independence:
         return named | (odd & (own <= FIXED))
 
     @cached_property
-    def unsure(self) -> Bools:
+    def unsure(self) -> Booleans:
         """Whether the annotations cannot tell it of a model, shape (model,)."""
         blind = not self.seen >= SURE or self.votes_z > FIXED
         return ~self.dependent & (blind | ~(self.z <= UNSURE) | (self.closeness < RATHER_CLOSE))
@@ -232,10 +230,10 @@ class _Hits(NamedTuple):
 class CodedVotes(NamedTuple):
     """Annotations as codes, one row each: labels, best labels of rankings, distinct ratings; an annotator may be -1."""
 
-    item: NDArray[Any]
-    annotator: NDArray[Any]
-    code: NDArray[Any]
-    times: NDArray[Any]
+    item: Array
+    annotator: Array
+    code: Array
+    times: Array
     n_codes: int
     n_items: int
 
@@ -307,7 +305,9 @@ def independence(annotations: Annotations, predictions: Predictions) -> Independ
     return Independence(predictions.models, z, close, annotator, np.array(uneven), seen, votes_z)
 
 
-def _hits(annotations: Any, predictions: Predictions, votes: CodedVotes) -> Iterator[tuple[Bools, list[Bools]]]:
+def _hits(
+    annotations: Any, predictions: Predictions, votes: CodedVotes
+) -> Iterator[tuple[Booleans, list[Booleans]]]:
     """Yield of each model which items it predicts, and which votes hit it, in one way or two."""
     if not isinstance(annotations, Ratings):
         for label in predictions.hard_labels():
@@ -345,14 +345,14 @@ def _z(cases: list[_Hits]) -> Floats:
     return np.where(items > 0, z, np.nan)
 
 
-def _deviance(histograms: NDArray[Any]) -> Floats:
+def _deviance(histograms: Array) -> Floats:
     """Return the deviance of histograms (set, hits) from mixtures of binomials, after a few steps of fitting."""
     share = histograms / histograms.sum(axis=1, keepdims=True)
     fitted = np.maximum(_fitted(histograms, FEW_STEPS), 1e-300)
     return 2 * sp.special.xlogy(histograms, share / fitted).sum(axis=1)
 
 
-def _fitted(histograms: NDArray[Any], steps: int) -> Floats:
+def _fitted(histograms: Array, steps: int) -> Floats:
     """Return the mixtures of binomials that fit histograms (set, hits) best, by EM whose steps are lengthened.
 
     EM alone hardly reaches mixtures of few parts: sets drawn from where it stops scatter more than these votes may.
@@ -368,7 +368,7 @@ def _fitted(histograms: NDArray[Any], steps: int) -> Floats:
     return weight @ binomial
 
 
-def _uneven(votes: CodedVotes, hit: Bools) -> bool:
+def _uneven(votes: CodedVotes, hit: Booleans) -> bool:
     """Return whether the annotators of a quarter of the items or more hit at rates whose sd is above `UNEVEN`."""
     who = votes.annotator[votes.annotator >= 0]
     size, hits = np.bincount(who), np.bincount(who, hit[votes.annotator >= 0])
@@ -379,7 +379,7 @@ def _uneven(votes: CodedVotes, hit: Bools) -> bool:
     return bool(rate.var(ddof=1) - (rate * (1 - rate) / size[panel]).mean() > UNEVEN**2)
 
 
-def _named(votes: CodedVotes, hit: Bools, n: NDArray[Any]) -> int | None:
+def _named(votes: CodedVotes, hit: Booleans, n: Array) -> int | None:
     """Return the annotator whose votes hit so often that the model copies all of them, or more than half."""
     known = (votes.annotator >= 0) & (n[votes.item] > votes.times)
     who, item = votes.annotator[known], votes.item[known]
@@ -397,9 +397,7 @@ def _named(votes: CodedVotes, hit: Bools, n: NDArray[Any]) -> int | None:
     return best if chance < BY_CHANCE else None
 
 
-def _closeness(
-    annotations: Any, predictions: Predictions, votes: CodedVotes, n: NDArray[Any]
-) -> tuple[Floats, float]:
+def _closeness(annotations: Any, predictions: Predictions, votes: CodedVotes, n: Array) -> tuple[Floats, float]:
     """Return by how many standard errors each model is farther from the votes than the truth, and |it| of a near copy.
 
     The mean of n votes that are independent of a prediction is off it by no less, squared and on average, than by its
@@ -439,7 +437,7 @@ def _scatter(votes: CodedVotes, rating: Floats | None) -> tuple[Floats, Floats, 
     stranger = int(votes.annotator.max(initial=-1)) + 1
     who = np.where(votes.annotator < 0, stranger, votes.annotator)
 
-    def table(rows: NDArray[Any], places: NDArray[Any], given: Any, *shape: int) -> Any:
+    def table(rows: Array, places: Array, given: Any, *shape: int) -> Any:
         return sp.sparse.csr_array((votes.times * given, (rows, places)), shape)
 
     shared = table(votes.item, who, 1.0, votes.n_items, stranger + 1)
@@ -453,7 +451,7 @@ def _scatter(votes: CodedVotes, rating: Floats | None) -> tuple[Floats, Floats, 
     return mean, within / np.maximum(n - 1, 1) / n, habit[who, at]
 
 
-def _centred(predictions: Predictions, model: int, items: NDArray[np.intp]) -> Floats:
+def _centred(predictions: Predictions, model: int, items: Places) -> Floats:
     """Return the probabilities of a model, or its labels, centred within an item."""
     if predictions.scores is not None and is_probability(scores := predictions.scores[model, items]):
         return scores - scores.mean(axis=1, keepdims=True)

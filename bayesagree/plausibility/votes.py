@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats, Places
 from bayesagree.annotations import Labels
 from bayesagree.errors import one_of, refuse, shorten, warn
 from bayesagree.inference.blocks import category_axis
@@ -119,7 +120,7 @@ def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.Data
     return xr.DataArray(np.eye(categories.size)[code], coords, ("item", "category"), str(truth.name or "truth"))
 
 
-def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[Places, NDArray[np.int64]]:
     """Return the label of the majority, one of those that tie, and how many tie (0 without votes), shape (item,)."""
     counts = labels.counts()
     top = counts == counts.max(axis=1, keepdims=True)
@@ -127,7 +128,7 @@ def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[NDArray
     return np.where(top, order, -1.0).argmax(axis=1), np.where(counts.any(axis=1), top.sum(axis=1), 0)
 
 
-def _by_category(labels: Labels, values: NDArray[np.float64], name: str) -> xr.DataArray:
+def _by_category(labels: Labels, values: Floats, name: str) -> xr.DataArray:
     coords = {"item": labels.items, "category": category_axis(labels.categories, labels.has_order)}
     kept = {dim: variable(dim, of) for dim, of in coords.items()}
     return xr.DataArray(variable(("item", "category"), values), kept, name=name)

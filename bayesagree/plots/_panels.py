@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # An array of matplotlib axes, shape (row, column).
-Panels = NDArray[Any]
+Panels = Array
 
 COLOURS = ("#0b57a4", "#d95f02", "#3b7f5c", "#8a4b9c", "#6baed6", "#8a6d00", "#b3376b", "#59636e")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -77,7 +77,7 @@ def style(number: int, *, line: bool = True) -> dict[str, Any]:
     return looks | {"linestyle": LINES[number % len(LINES)] if line else "none"}
 
 
-def positions(wanted: Any, names: NDArray[Any], role: str) -> NDArray[np.int64]:
+def positions(wanted: Any, names: Array, role: str) -> NDArray[np.int64]:
     """Return where the wanted names stand, or refuse those that are not there."""
     place = {name: k for k, name in enumerate(names.tolist())}
     missing = [name for name in wanted if name not in place]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
@@ -73,7 +73,7 @@ def plot_item_fits(
     return panels
 
 
-def _density(means: NDArray[np.float64], phi: NDArray[np.float64]) -> NDArray[np.float64]:
+def _density(means: Floats, phi: Floats) -> Floats:
     """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
     precision = 2 * (1 - np.log2(1 - phi))
     means = means.clip(1e-12, 1 - 1e-12)  # drawn means may round to an end, where there is no density

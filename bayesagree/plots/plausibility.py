@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plots._panels import COLOURS, MARKERS, one_panel, plain, positions
@@ -143,7 +143,7 @@ def plot_simplex(
     return panel
 
 
-def _draws(truth: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
+def _draws(truth: xr.DataTree, items: Sequence[Any]) -> Floats:
     """Return plausibilities, shape (item, draw, label)."""
     if "plausibility" not in truth["posterior"].data_vars:
         if "mean" in truth["posterior"].data_vars:
@@ -154,7 +154,7 @@ def _draws(truth: xr.DataTree, items: Sequence[Any]) -> NDArray[np.float64]:
     return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "category").values
 
 
-def _point(estimate: xr.DataArray, item: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+def _point(estimate: xr.DataArray, item: Any, labels: Array) -> Floats:
     at = positions([item], np.asarray(estimate["item"]), "item")[0]
     known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
     return estimate.transpose("item", "category").values[at, known]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
@@ -144,7 +144,7 @@ def plot_score_draws(
     return panel
 
 
-def _edges(draws: NDArray[np.float64]) -> list[float]:
+def _edges(draws: Floats) -> list[float]:
     """Return edges of about 40 bins, between the values of a score that has a grid (n right of so many)."""
     steps = np.diff(np.unique(draws.round(9)))
     step = steps.min(initial=np.ptp(draws) + 1e-9)

@@ -18,7 +18,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, warn
@@ -234,7 +234,7 @@ def agreement_check(
     return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram"]})
 
 
-def _agreement(labels: Labels, given: NDArray[Any]) -> tuple[Floats, Floats]:
+def _agreement(labels: Labels, given: Array) -> tuple[Floats, Floats]:
     """Return mean and variance over items of the share of agreeing pairs, and its histogram."""
     shape = labels.items.size, labels.categories.size
     counts = np.bincount(labels.item_index * shape[1] + given, minlength=shape[0] * shape[1]).reshape(shape)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Booleans
+from bayesagree._types import Array, Booleans
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
@@ -330,7 +329,7 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     return tuple(rows)
 
 
-def _said(models: Predictions) -> NDArray[Any]:
+def _said(models: Predictions) -> Array:
     """Return what each model predicts for each item, as text, shape (model, item)."""
     if models.numbers is not None:
         return np.vectorize("{:.3g}".format)(models.points())

@@ -1,12 +1,9 @@
 """The exact engine of the group model: quadrature over the means of the groups and the three shared parameters."""
 
-from typing import Any
-
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Integers
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32
@@ -108,6 +105,6 @@ def _middle(edges: Floats) -> Floats:
     return (edges[1:] + edges[:-1]) / 2
 
 
-def _inside(edges: Floats, cell: NDArray[Any], rng: np.random.Generator) -> Floats:
+def _inside(edges: Floats, cell: Array, rng: np.random.Generator) -> Floats:
     """Draw uniformly within the given cells."""
     return edges[cell] + rng.random(cell.size) * np.diff(edges)[cell]

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._columns import names_array
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
@@ -203,7 +202,7 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
 
 def annotator_scores(
     annotations: Labels | Ratings, predictions: ModelPredictions
-) -> tuple[NDArray[Any], Floats, Integers]:
+) -> tuple[Array, Floats, Integers]:
     """Return models, sums of what each scores on the annotations of each annotator, and their number, as (model, who).
 
     Of a label it is 1 where the model gives it, else 0; of a rating the distance from it.

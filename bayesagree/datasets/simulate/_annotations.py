@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
@@ -30,7 +31,7 @@ class SimulatedRatings:
 
     ratings: Ratings
     phi: float
-    item_mean: NDArray[np.float64]
+    item_mean: Floats
 
 
 def ratings(
@@ -39,7 +40,7 @@ def ratings(
     ratings_per_item: int = 5,
     phi: float = 0.5,
     n_levels: int | None = 5,
-    item_mean: NDArray[np.float64] | tuple[float, float] | float = (1.0, 1.0),
+    item_mean: Floats | tuple[float, float] | float = (1.0, 1.0),
     random_seed: Seed = None,
 ) -> SimulatedRatings:
     """Simulate ratings x ~ Beta(mu_i p, (1 - mu_i) p), p = 2 (1 - log2(1 - phi)), seen on a scale of levels.
@@ -109,9 +110,9 @@ class CrowdLabels:
 
     labels: Labels
     truth: NDArray[np.int64]
-    prevalence: NDArray[np.float64]
-    confusion: NDArray[np.float64]
-    plausibility: NDArray[np.float64]
+    prevalence: Floats
+    confusion: Floats
+    plausibility: Floats
 
 
 def crowd_labels(
@@ -121,7 +122,7 @@ def crowd_labels(
     n_labels: int = 4,
     labels_per_item: int = 3,
     prevalence: Sequence[float] | None = None,
-    confusion: NDArray[np.float64] | None = None,
+    confusion: Floats | None = None,
     ambiguity: float = 0.0,
     random_seed: Seed = None,
 ) -> CrowdLabels:

@@ -7,8 +7,8 @@ from string import ascii_uppercase
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
+from bayesagree._types import Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.streams import Seed, seed_sequence
@@ -33,7 +33,7 @@ class LabelledTestSet:
     Predictions(models 'A', 'B', 'C', 20 items, categories 0, 1, 2, 3, predicted scores)
     """
 
-    plausibility: NDArray[np.float64]
+    plausibility: Floats
     labels: Labels
     predictions: Predictions
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from bayesagree._types import Array
 from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
 from bayesagree.annotations._words import name_key, one_spelling, spelling_key
@@ -48,13 +48,13 @@ class Wanted(NamedTuple):
         reach = f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
         raise InputError(f"the scale of the ratings is not known{reach}; pass {say('scale')}{way_out}")
 
-    def spelled(self, names: Iterable[Any], key: Any = name_key, listed: Any = None) -> NDArray[Any]:
+    def spelled(self, names: Iterable[Any], key: Any = name_key, listed: Any = None) -> Array:
         """Names of items or annotators, on request each in one spelling."""
         known = list(names)
         spelling = one_spelling(known, listed, key) if self.merge_similar else {}
         return objects([spelling.get(name, name) if isinstance(name, str) else name for name in known])
 
-    def cleaned(self, values: Iterable[Any]) -> NDArray[Any]:
+    def cleaned(self, values: Iterable[Any]) -> Array:
         """Values with None for words that are missing, and one spelling of each label."""
         missing = {self.na_values} if isinstance(self.na_values, str) else set(map(str, self.na_values))
         kept = (None if missing and str(value) in missing else value for value in values)

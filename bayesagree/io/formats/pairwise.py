@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import SIDES, WINNERS, sides_of
 from bayesagree.errors import InputError, refuse
@@ -74,7 +73,7 @@ def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:
     return next((name for name in wanted if name in names), None)
 
 
-def _by_weight(weight: Floats, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+def _by_weight(weight: Floats, first: Array, second: Array) -> Array:
     """Return who wins by preferences of AlpacaEval: 1, 2, a weight between them, or 0 for a tie."""
     refuse(
         (weight != 0) & ((weight < 1) | (weight > 2)),

@@ -6,9 +6,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -116,7 +115,7 @@ class Crowd:
         return table((self.n_items, self.n_labels), self.item, self.label)
 
     @cached_property
-    def gold(self) -> NDArray[np.bool_]:
+    def gold(self) -> Booleans:
         """Whether an item is known to have a label, shape (item, category)."""
         return self.known[:, None] == np.arange(self.n_labels)
 

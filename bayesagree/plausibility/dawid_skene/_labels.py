@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Booleans, Floats, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility._side_by_side import mean
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant, table
@@ -41,7 +40,7 @@ class LabelSampler(Sampler):
         prior: DawidSkenePrior,
         chains: int,
         rng: Rng,
-        held: NDArray[np.bool_] | None = None,
+        held: Booleans | None = None,
     ) -> None:
         self.variant, self.crowd, self.prior, self.turn = variant, crowd, prior, 0
         self.thin = 2 if variant.learnt else 1

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Booleans, Floats, Integers, Rng
 from bayesagree.plausibility._side_by_side import slice_step
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, Sampler, table
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -62,7 +61,7 @@ class OrderedSampler(Sampler):
     tune = 300
 
     def __init__(
-        self, crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, held: NDArray[np.bool_] | None = None
+        self, crowd: Crowd, prior: DawidSkenePrior, chains: int, rng: Rng, held: Booleans | None = None
     ) -> None:
         self.crowd, self.people = crowd, slice(crowd.n_annotators)
         self.constant = constant_annotators(crowd)
@@ -241,7 +240,7 @@ def chances(tau: Floats, at: Floats, stretch: Any = 1.0) -> Floats:
     return np.diff(sp.special.ndtr((with_ends(tau)[..., None, :] - at[..., None]) * stretch), axis=-1)
 
 
-def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+def _lower_tail(low: Floats, high: Floats) -> tuple[Floats, Floats, Booleans]:
     """Return two ends, mirrored where both are above 0, and where that is."""
     upper = low > 0
     return np.where(upper, -high, low), np.where(upper, -low, high), upper

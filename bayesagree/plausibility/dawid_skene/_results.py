@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, as_python, shorten, warn
 from bayesagree.inference.blocks import best_labels, category_axis, check_depth
@@ -39,7 +38,7 @@ MONITORED = 50
 UNWATCHED = ("plausibility", "top_label", "confusion", "crowd_confusion", "latent_truth")
 # Settings that say what ``variant="auto"`` averages.
 CHOSEN = ("variant", "weights")
-Draws = Mapping[str, NDArray[Any]]
+Draws = Mapping[str, Array]
 
 
 def choice_notes(settings: Mapping[str, Any]) -> list[str]:

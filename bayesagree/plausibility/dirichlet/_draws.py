@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
@@ -27,7 +27,7 @@ def shapes_of(
     return np.bincount(cell, weight, n_items * prior.size).reshape(n_items, prior.size) + prior
 
 
-def best_labels(shape: Floats, rng: np.random.Generator, out: NDArray[Any]) -> None:
+def best_labels(shape: Floats, rng: np.random.Generator, out: Array) -> None:
     """Draw the best labels of an item with these shapes, (sample, rank); those of the least shape are alike."""
     from bayesagree.inference.best_of_unnamed import top_labels
 

@@ -13,7 +13,7 @@ import pandas as pd
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Array, Booleans, Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten, warn
@@ -42,8 +42,8 @@ class GroupVotes:
     `names` of groups, `categories`, `votes` (group, item, category); `sampled` are states that were drawn.
     """
 
-    names: NDArray[Any]
-    categories: NDArray[Any]
+    names: Array
+    categories: Array
     votes: NDArray[np.int64]
     sampled: "list[States]" = field(default_factory=list)
 
@@ -64,7 +64,7 @@ class GroupVotes:
         return cls(known.names[used], labels.categories, votes)
 
     @property
-    def repeated(self) -> NDArray[np.bool_]:
+    def repeated(self) -> Booleans:
         """Groups that have an item of two votes or more; of others no claim about an item can be made."""
         return (self.votes.sum(axis=2) > 1).any(axis=1)
 
@@ -133,7 +133,7 @@ class Chains:
         rarer = np.log1p((sizes - votes)[:, None] / np.maximum(whole - shape, 1e-300)[..., None, None])
         rarer -= np.log1p(sizes / whole[:, None, None])
 
-        def density(apart: NDArray[np.bool_]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        def density(apart: Booleans) -> tuple[Floats, Floats, NDArray[np.int64]]:
             """Log density of the state of each item, weights of its typical label, and pooled votes."""
             pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
             weight = np.exp(np.einsum("kcgi,cgi->kci", rarer, apart)) * (shape[..., None] + pooled)
@@ -184,7 +184,7 @@ class Chains:
         rows = np.concatenate([of_common.reshape(n_labels, -1), of_own], axis=1)
         self._draw_shapes(np.append(np.repeat(chain, n_items), c), rows, typical[c, i])
 
-    def _draw_shapes(self, owner: NDArray[Any], rows: NDArray[Any], parted: NDArray[Any]) -> None:
+    def _draw_shapes(self, owner: Array, rows: Array, parted: Array) -> None:
         """Draw the shapes given counts of distributions (category, row), each of an `owner`, its chain.
 
         `parted` are the typical labels from which views of their own are apart; they belong to the last rows.
@@ -237,7 +237,7 @@ class States:
         others = [np.delete(self.share, g, axis=2).prod(axis=2) for g in range(self.share.shape[2])]
         return 1 - (1 - self.share) * (1 - np.stack(others, axis=2))
 
-    def different(self, items: slice) -> NDArray[np.bool_]:
+    def different(self, items: slice) -> Booleans:
         """Return where the typical label of a group's view is none of the most frequent ones of all other groups.
 
         Shape (group, chain, state, item).

@@ -10,9 +10,8 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats, Integers, Places, Rng
+from bayesagree._types import Advance, Array, Floats, Integers, Places, Rng
 from bayesagree.annotations.gold import Gold
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.posterior import Drawer, Groups, Request
@@ -53,7 +52,7 @@ class LabelFrame(Frame):
         return np.empty(0), self.annotations.counts()
 
     @abstractmethod
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> Array:
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector; or best labels."""
 
     @property
@@ -200,6 +199,6 @@ class InformedProblem(VoteFrame):
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)
 
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> Array:
         """Draw items, `each` times at every parameter vector, as `family.draw_items`."""
         return draw_items(rng, theta, self.items.rows(block), each, best=best)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Codes, Floats, Places
+from bayesagree._types import Array, Codes, Floats, Places
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
@@ -82,7 +82,7 @@ def excluded_names(exclude: Excluded) -> list[str]:
     return [] if exclude is None else [exclude] if isinstance(exclude, str) else [str(name) for name in exclude]
 
 
-def kept_models(models: NDArray[Any], exclude: Excluded) -> Places:
+def kept_models(models: Array, exclude: Excluded) -> Places:
     """Return the positions of the models that are not left out."""
     left_out, known = excluded_names(exclude), models.astype(str)
     if unknown := [name for name in left_out if name not in known]:

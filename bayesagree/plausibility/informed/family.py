@@ -20,10 +20,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, gammainc, gammaln
 
-from bayesagree._types import Floats, Integers, Places, Rng
+from bayesagree._types import Array, Floats, Integers, Places, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
@@ -281,7 +280,7 @@ def shares_of(weight: Floats) -> Floats:
     return weight
 
 
-def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) -> NDArray[Any]:
+def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) -> Array:
     """Draw items given their votes, `each` times at every parameter vector.
 
     Returns plausibilities (item, sample, label), or best labels (item, sample), samples of one vector side by side.

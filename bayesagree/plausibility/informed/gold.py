@@ -20,10 +20,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.posterior import Drawer, Request
@@ -93,7 +92,7 @@ class GoldProblem(LabelFrame):
             )
         return super().drawer(request)
 
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> Array:
         """Draw labels (item, sample), or the same as plausibilities of 0 and 1."""
         odds = np.repeat(self.columns(block) @ theta.T, each, axis=2)
         # The largest of log weights plus Gumbel noise is a draw by these weights.

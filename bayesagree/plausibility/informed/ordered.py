@@ -14,13 +14,11 @@ effect and overdispersion of each item.
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayesagree._types import Floats, Integers, Places, Rng
+from bayesagree._types import Array, Floats, Integers, Places, Rng
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.slices import Likelihoods
 from bayesagree.plausibility.informed._problem import VoteFrame
@@ -65,7 +63,7 @@ class OrderedProblem(VoteFrame):
 
         return by_cells(values, len(x) * GRID.size)
 
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> NDArray[Any]:
+    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> Array:
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
         counts = self.counts[block]
         weight, _, shape = place_weights(theta, self.x[block], counts)

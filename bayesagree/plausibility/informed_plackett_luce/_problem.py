@@ -10,7 +10,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats, Integers, Places, Rng
+from bayesagree._types import Advance, Array, Floats, Integers, Places, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.convergence import pareto_k, warn_of_weights
@@ -42,8 +42,8 @@ class Said(NamedTuple):
     """
 
     label: Integers
-    first: NDArray[Any]
-    sure: NDArray[Any]
+    first: Array
+    sure: Array
 
     @classmethod
     def of(cls, covariates: Covariates, count: Integers) -> Self:

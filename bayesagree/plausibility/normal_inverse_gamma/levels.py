@@ -20,7 +20,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Array, Floats
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
@@ -98,7 +98,7 @@ class Levels:
         return np.sort(np.argsort(-size, kind="stable")[: min(MOST, int((size >= FEWEST).sum()))])
 
     @property
-    def annotators(self) -> NDArray[Any]:
+    def annotators(self) -> Array:
         """Names of the annotators with levels."""
         return self.ratings.annotators[self.named]
 

@@ -1,12 +1,11 @@
 """Rankings as races of the labels in play, their worths block of items by block, and those of labels not in play."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Booleans, Floats, Integers
 from bayesagree.annotations import Rankings
 from bayesagree.errors import one_of, positive, positive_int
 from bayesagree.inference.blocks import label_dtype
@@ -63,7 +62,7 @@ class Races(NamedTuple):
     place: Integers
 
     @classmethod
-    def of(cls, rankings: Rankings, reliability: int = 1, in_play: NDArray[np.bool_] | None = None) -> "Races":
+    def of(cls, rankings: Rankings, reliability: int = 1, in_play: Booleans | None = None) -> "Races":
         """Group rankings by item, each `reliability` times; labels in play are all named or offered, and `in_play`."""
         n_items = rankings.items.size
         width = rankings.categories.size + 1
@@ -88,7 +87,7 @@ class Races(NamedTuple):
         race = np.repeat(np.arange(slots.size), slots)
         slot = np.arange(race.size) - first[race]
 
-        def at(ranking: Integers, label: NDArray[Any]) -> Integers:
+        def at(ranking: Integers, label: Array) -> Integers:
             found = np.searchsorted(code, of_ranking[ranking] * width + label)
             return first[ranking] + found - slot_start[of_ranking[ranking]]
 
@@ -156,7 +155,7 @@ class Problem:
         reliability: int = 1,
         shape: float | None = None,
         unranked: Unranked = "exact",
-        in_play: NDArray[np.bool_] | None = None,
+        in_play: Booleans | None = None,
     ) -> "Problem":
         """Read rankings, each of them `reliability` times."""
         races = Races.of(rankings, positive_int(reliability, "reliability"), in_play)
@@ -173,7 +172,7 @@ class Problem:
         return self.races.slot_start.size - 1
 
     @property
-    def named(self) -> NDArray[np.bool_]:
+    def named(self) -> Booleans:
         """Whether each label is in play, shape (item, category), and last the sum over all others, which is not."""
         table = np.zeros((self.n_items, self.n_labels + 1), bool)
         table[self.races.item, self.races.label] = True
@@ -204,7 +203,7 @@ class Problem:
         r_hat, ess = diagnostics(theta)
         return np.stack([np.fmax.reduceat(r_hat, start), np.fmin.reduceat(ess, start)], axis=1)
 
-    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> NDArray[Any]:
+    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> Array:
         """Return the best `depth` labels of each draw, or all plausibilities, shape (item, sample, ...).
 
         Labels not in play compete too, each with its own random share of their mass.

@@ -9,9 +9,8 @@ terms; the tests compare with it.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Integers
 
 # Numbers that one quadrature holds at once; log of terms that are lost in the rounding of the sum.
 AT_ONCE, NEGLIGIBLE = 2_000_000, 34.0
@@ -50,7 +49,7 @@ def block_log_probability(log_worth: Floats, log_rest: Floats) -> tuple[Floats, 
     return value, slopes
 
 
-def rankings_log_probability(log_worth: Floats, ranks: NDArray[Any]) -> tuple[Floats, Floats]:
+def rankings_log_probability(log_worth: Floats, ranks: Array) -> tuple[Floats, Floats]:
     """Return log probability and gradient of each ranking, from log worths and ranks of shape (ranking, label).
 
     Equal ranks tie; the labels of the largest rank are those that remain. A log worth of -inf keeps a label out.
@@ -76,7 +75,7 @@ def rankings_log_probability(log_worth: Floats, ranks: NDArray[Any]) -> tuple[Fl
     return value, gradient
 
 
-def padded(values: NDArray[Any], start: Integers, fill: Any) -> NDArray[Any]:
+def padded(values: Array, start: Integers, fill: Any) -> Array:
     """Return ragged rows, row r in ``values[..., start[r]:start[r + 1]]``, as a matrix (..., row, place)."""
     size = np.diff(start)
     here = np.arange(size.max(initial=0)) < size[:, None]

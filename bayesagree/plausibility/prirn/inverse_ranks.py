@@ -69,7 +69,7 @@ def concentration(rankings: Rankings, reliability: float, prior: Prior, ties: Ti
     return shapes_of(item, rankings.label_index, weight, rankings.items.size, shape)
 
 
-def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.float64]:
+def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> Floats:
     """Return the inverse rank of each ranked label, 1/(m |B_m|) or 1/m, shape (entry,)."""
     one_of(ties, "ties", ("split", "full"))
     if rankings.offered is not None:
@@ -78,7 +78,7 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> NDArray[np.flo
     return score / rankings.block_sizes() if ties == "split" else score
 
 
-def _scores(rankings: Rankings, ties: Ties) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _scores(rankings: Rankings, ties: Ties) -> tuple[NDArray[np.int64], Floats]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
     item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
     score = inverse_ranks(rankings, ties=ties)
