@@ -14,7 +14,7 @@ Story.   A model gives item i probabilities P_i over K labels. They tell, by a r
              log s_i = s + s' h_i,  o_i = o + o' h_i,  h_i = 3 (entropy(m_i) / log K - .4).
          Votes n_i ~ Multinomial(lambda_i); plausibilities and kind of the item are summed out.
 Priors.  a, a', a'' ~ N(0, .5^2);  b ~ N(1, .5^2);  s ~ N(1, 1);  o ~ N(-3, 2^2);  s', o' ~ N(0, 1);
-         log S ~ N(2.5, 1);  logit blur ~ N(-.5, 1);  log A ~ N(1, 1);  log sharpness ~ N(1, .3^2);  r ~ N(0, 10^2).
+         log S ~ N(2.5, 1);  logit blur ~ N(-.5, 1);  log A ~ N(1, 1);  log sharpness ~ N(1, .3^2);  r ~ N(-2, 4^2).
 Data.    Counts of two labels for 120 items, three votes each, and one model's probabilities.
 Paper.   Minka, "Estimating a Dirichlet distribution" (2000), for the likelihood; empirical Bayes with covariates.
 Exact.   Importance sampling of the 13 parameters from two t distributions, begun at two modes, few items of known
@@ -43,8 +43,8 @@ NAMES = (
     "best_sharpness",
     "best_odds",
 )
-MEAN = np.array([0] * 3 + [1, 1, 0, -3, 0, 2.5, -0.5, 1, 1, 0])
-SD = np.array([0.5] * 4 + [1, 1, 2, 1, 1, 1, 1, 0.3, 10])
+MEAN = np.array([0] * 3 + [1, 1, 0, -3, 0, 2.5, -0.5, 1, 1, -2])
+SD = np.array([0.5] * 4 + [1, 1, 2, 1, 1, 1, 1, 0.3, 4])
 MODES = (-4.0, 2.0)
 
 

@@ -67,7 +67,7 @@ class InformedPrior:
     entropy_slope_sd: float = 1.0
     best_concentration: tuple[float, float] = (1.0, 1.0)
     best_sharpness: tuple[float, float] = (1.0, 0.3)
-    best_odds: tuple[float, float] = (0.0, 10.0)
+    best_odds: tuple[float, float] = (-2.0, 4.0)
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
