@@ -16,6 +16,7 @@ from bayesagree.annotations._columns import (
     objects,
     pandas_frame,
 )
+from bayesagree.annotations._words import spelling_key
 from bayesagree.errors import InputError, place_of, refuse, say, shorten
 
 
@@ -158,9 +159,13 @@ def positions(wanted: Array, given: Array, whose: str, role: str) -> Places:
     missing, extra = wanted[place < 0], given[back < 0]
     if missing.size or extra.size:
         way_out = f", and {say('na_values', missing.tolist())} reads labels that are no answers as missing"
-        no_answer = way_out if role == "label" and missing.size and not extra.size else ""
+        hint = way_out if role == "label" and missing.size and not extra.size else ""
+        said = {spelling_key(str(name)): name for name in extra.tolist()}
+        alike = [(name, said[key]) for name in missing.tolist() if (key := spelling_key(str(name))) in said]
+        if alike:
+            hint = f"; {shorten(alike)} differ in spelling, Unicode form or type alone: write them alike"
         raise InputError(
             f"the {role}s of {whose} are not the same set: missing {shorten(missing) if missing.size else 'none'}; "
-            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s{no_answer}"
+            f"unknown {shorten(extra) if extra.size else 'none'}; both sides must name the same {role}s{hint}"
         )
     return place

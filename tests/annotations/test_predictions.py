@@ -131,6 +131,14 @@ def test_alignment_refuses_other_labels() -> None:
         hard.aligned(ITEMS, LABELS)
 
 
+@pytest.mark.parametrize(("given", "wanted"), [("Na\u0308vus", "N\u00e4vus"), ("yes ", "Yes"), ("1", 1)])
+def test_refusal_names_labels_that_differ_in_spelling_alone(given: str, wanted: str | int) -> None:
+    scores = Predictions.from_scores({"A": np.zeros((2, 2))}, items=ITEMS, labels=[given, "other"])
+    asked = np.array([wanted, "other"], dtype=object)
+    with pytest.raises(InputError, match="differ in spelling, Unicode form or type alone"):
+        scores.aligned(ITEMS, asked)
+
+
 def test_more_labels_than_small_integers_hold() -> None:
     scores = np.zeros((1, 40_000))
     scores[0, [39_000, 5]] = 2, 1
