@@ -52,6 +52,20 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
+def require_distributions(tree: xr.DataTree) -> None:
+    """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
+    shown = tree["posterior"]["plausibility"].isel(draw=[0, -1])
+    total = shown.sum("category").where(shown.min("category") >= 0)
+    wrong = ~(abs(total - 1) < 1e-3).all([dim for dim in total.dims if dim != "item"])
+    if wrong.any():
+        at = int(wrong.values.argmax())
+        item, found = as_python(wrong["item"].values[at]), total.isel(item=at).values.flat[0]
+        raise InputError(
+            f"the plausibilities of item {item!r} sum to {found:g} or are negative; a draw of an item is a "
+            "distribution over the labels: normalise it in the model"
+        )
+
+
 def truth_draws(
     truth: Truth, depth: int, *, threshold: float | None = None, plausibility: bool = False
 ) -> TruthDraws:
@@ -65,7 +79,7 @@ def truth_draws(
     ------
     InputError
         More labels requested than were kept, all plausibilities where only the best labels were, ratings without a
-        threshold, or no posterior at all.
+        threshold, plausibilities that are no distributions, or no posterior at all.
     """
     tree = _as_tree(truth)
     kept = [str(name) for name in tree["posterior"].data_vars]
@@ -91,6 +105,8 @@ def truth_draws(
             f"plausibilities are needed, but this result keeps {', '.join(kept)}; draw the posterior of labels or "
             "rankings without top_labels="
         )
+    if isinstance(truth, xr.DataTree):
+        require_distributions(tree)
     split, labels = split_of(tree), plausibility_draws(tree, slice(0))["category"].values
     if depth > labels.size:
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")

@@ -8,12 +8,12 @@ import numpy as np
 import xarray as xr
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, as_python
+from bayesagree.errors import InputError
 from bayesagree.inference.blocks import Stream
 from bayesagree.inference.convergence import worst_of_items
 from bayesagree.inference.group_scores import is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
-from bayesagree.inference.top_labels import names_of, number_draws, of_items, truth_draws
+from bayesagree.inference.top_labels import names_of, number_draws, of_items, require_distributions, truth_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +57,10 @@ class Trace(Posterior):
             if not np.array_equal(labels[: annotations.categories.size], annotations.categories):
                 raise InputError("the labels of the trace are not those of the annotations, in their order")
         if "plausibility" in self.tree["posterior"].data_vars:
-            self._require_distributions()
+            require_distributions(self.tree)
         if np.array_equal(known, annotations.items):
             return self
         return replace(self, tree=of_items(self.tree, annotations.items))
-
-    def _require_distributions(self) -> None:
-        """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
-        shown = self.tree["posterior"]["plausibility"].isel(draw=[0, -1])
-        total = shown.sum("category").where(shown.min("category") >= 0)
-        wrong = ~(abs(total - 1) < 1e-3).all([dim for dim in total.dims if dim != "item"])
-        if wrong.any():
-            at = int(wrong.values.argmax())
-            item, found = as_python(wrong["item"].values[at]), total.isel(item=at).values.flat[0]
-            raise InputError(
-                f"the plausibilities of item {item!r} sum to {found:g} or are negative; a draw of an item is a "
-                "distribution over the labels: normalise it in the model"
-            )
 
     def truths(
         self,
