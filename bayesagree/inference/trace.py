@@ -13,7 +13,7 @@ from bayesagree.inference.blocks import Stream
 from bayesagree.inference.convergence import worst_of_items
 from bayesagree.inference.group_scores import is_grouped
 from bayesagree.inference.posterior import Posterior, Request, Truths
-from bayesagree.inference.top_labels import names_of, number_draws, of_items, require_distributions, truth_draws
+from bayesagree.inference.top_labels import names_of, number_draws, of_items, truth_draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +56,6 @@ class Trace(Posterior):
             labels = names_of(self.tree, "category")
             if not np.array_equal(labels[: annotations.categories.size], annotations.categories):
                 raise InputError("the labels of the trace are not those of the annotations, in their order")
-        if "plausibility" in self.tree["posterior"].data_vars:
-            require_distributions(self.tree)
         if np.array_equal(known, annotations.items):
             return self
         return replace(self, tree=of_items(self.tree, annotations.items))
