@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pandas.api.types import infer_dtype, is_numeric_dtype
 
-from bayesagree._types import Array, Booleans, Codes, Floats
+from bayesagree._types import Array, Booleans, Codes, Floats, Integers
 from bayesagree.annotations._words import guessed_columns
 from bayesagree.errors import InputError, as_python, one_of, place_of, refuse, say, shorten
 
@@ -307,7 +307,7 @@ class Entries(NamedTuple):
         who = {"annotator": self.annotators[self.annotator[row]]} if self.annotators.size else {}
         return place_of(item=self.items[self.item[row]], **who)
 
-    def kept(self, present: Booleans, duplicates: Duplicates, what: str) -> NDArray[np.int64]:
+    def kept(self, present: Booleans, duplicates: Duplicates, what: str) -> Integers:
         """Rows that hold something, under a rule for repeated (item, annotator) pairs, in their given order."""
         one_of(duplicates, "duplicates", ("error", "keep", "first", "last"))
         rows = np.flatnonzero(present)

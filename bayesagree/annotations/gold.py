@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array
+from bayesagree._types import Array, Integers
 from bayesagree.annotations._columns import encode
 from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 
@@ -16,7 +15,7 @@ from bayesagree.errors import InputError, as_python, place_of, refuse, shorten
 Gold = Mapping[Any, Any] | pd.Series | xr.DataArray
 
 
-def gold_codes(gold: Gold | None, items: Array, categories: Array) -> NDArray[np.int64]:
+def gold_codes(gold: Gold | None, items: Array, categories: Array) -> Integers:
     """Position of each item's gold label among the categories, -1 where there is none, shape (item,).
 
     Missing labels (None, NaN) are no gold.

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Codes, Floats
+from bayesagree._types import Array, Codes, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.errors import InputError, positive_int, shorten
@@ -125,7 +125,7 @@ class Groups:
         index = np.where(inside, np.searchsorted(edges[1:-1], values, side="right"), -1).astype(np.int32)
         return cls(rate["annotator"].to_numpy(), _bin_names(edges), index, "disagreement rate")
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Return the number of annotators in each group, shape (group,)."""
         return np.bincount(self.index[self.index >= 0], minlength=self.names.size)
 

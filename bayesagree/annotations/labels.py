@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._types import Array, Codes
+from bayesagree._types import Array, Codes, Integers
 from bayesagree.annotations._columns import (
     Duplicates,
     Entries,
@@ -21,8 +21,6 @@ from bayesagree.annotations._columns import (
 from bayesagree.annotations._container import Categorical, Level, Values, are_numbers, rows_of, wide_frame
 from bayesagree.annotations.spans import NO_LABEL, Match, span_rows
 from bayesagree.errors import InputError, SizeError, one_of, refuse
-
-type Names = Array
 
 # Annotations that may get a row each: a few gigabytes of positions and codes.
 MOST_SINGLE = 100_000_000
@@ -50,7 +48,7 @@ class Labels(Categorical, Values):
 
     categories: Array
     label_index: Codes
-    count: NDArray[np.int64]
+    count: Integers
     ordered: bool | None = None
 
     @classmethod
@@ -211,7 +209,7 @@ class Labels(Categorical, Values):
         return cls.from_long(rows)
 
     @classmethod
-    def _of_cells(cls, items: Names, labels: Names, cell: Names, number: Names, ordered: bool | None) -> Self:
+    def _of_cells(cls, items: Array, labels: Array, cell: Array, number: Array, ordered: bool | None) -> Self:
         """Labels of unknown annotators, by the cells of (item, category) that are not empty."""
         item, label = (codes.astype(np.int32) for codes in np.divmod(cell, labels.size))
         unknown = np.broadcast_to(np.int32(-1), cell.shape)
@@ -221,8 +219,8 @@ class Labels(Categorical, Values):
     def _of(
         cls,
         entries: Entries,
-        label: Names,
-        known: Names,
+        label: Array,
+        known: Array,
         ordered: bool | None,
         duplicates: Duplicates = "error",
     ) -> Self:
@@ -258,7 +256,7 @@ class Labels(Categorical, Values):
         """Number of annotations."""
         return int(self.count.sum())
 
-    def row_of_each(self) -> NDArray[np.int64]:
+    def row_of_each(self) -> Integers:
         """Return the row of each single annotation, shape (annotation,), where counts stand for several."""
         if self.n_annotations > MOST_SINGLE:
             raise SizeError(
@@ -303,7 +301,7 @@ class Labels(Categorical, Values):
         """
         return wide_frame(self, self.categories.astype(object)[self.label_index], None)
 
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """Count the annotators of each item with each label, shape (item, category)."""
         shape = (self.items.size, self.categories.size)
         cell = self.item_index.astype(np.int64) * shape[1] + self.label_index

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Codes
+from bayesagree._types import Array, Codes, Integers
 from bayesagree.annotations._columns import (
     Entries,
     axis_names,
@@ -37,7 +37,7 @@ class ChoiceSets(NamedTuple):
         Labels, increasing within a ranking, shape (entry,).
     """
 
-    start: NDArray[np.int64]
+    start: Integers
     label_index: NDArray[np.int32]
 
 
@@ -66,7 +66,7 @@ class Rankings(Categorical, Container):
     level: ClassVar[Level] = "ordinal"
 
     categories: Array
-    start: NDArray[np.int64]
+    start: Integers
     label_index: Codes
     block: Codes
     offered: ChoiceSets | None = None
@@ -225,11 +225,11 @@ class Rankings(Categorical, Container):
         label = pd.Categorical.from_codes(self.label_index, categories=pd.Index(self.categories))
         return pd.DataFrame(rows_of(self, row) | who | {"label": label, "rank": self.block + 1})
 
-    def ranking_index(self) -> NDArray[np.int64]:
+    def ranking_index(self) -> Integers:
         """Ranking of each entry, shape (entry,)."""
         return np.repeat(np.arange(self.n_annotations), np.diff(self.start))
 
-    def block_sizes(self) -> NDArray[np.int64]:
+    def block_sizes(self) -> Integers:
         """Size of the block of each entry, shape (entry,)."""
         block = np.cumsum(changes(self.ranking_index(), self.block)) - 1
         return np.bincount(block)[block]

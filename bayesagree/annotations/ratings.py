@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from bayesagree._types import Booleans, Floats
+from bayesagree._types import Booleans, Floats, Integers
 from bayesagree.annotations._columns import Duplicates, Entries, float_column, float_values
 from bayesagree.annotations._container import Level, Values, rows_of, wide_frame
 from bayesagree.errors import InputError, refuse, say
@@ -182,7 +182,7 @@ class Ratings(Values):
         low, high = self.scale
         return (self.rating - low) / (high - low)
 
-    def levels(self) -> NDArray[np.int64]:
+    def levels(self) -> Integers:
         """Level 0, 1, ..., M - 1 of every rating on a discrete scale, shape (row,)."""
         if self.step is None:
             raise InputError("a continuous scale has no levels; pass step= when building the ratings")

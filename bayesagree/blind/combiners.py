@@ -9,9 +9,8 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.blind.pseudo_gold import above_threshold, two_labels, vote_counts
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError
@@ -20,9 +19,9 @@ from bayesagree.metrics.hard_labels import confusion_counts, scores_of_counts
 
 FOLDS = 5
 
-Labelling = Callable[[Floats], NDArray[np.int64]]
+Labelling = Callable[[Floats], Integers]
 # Features (item, feature) and crowd labels (item,) to a function from features to labels.
-Fit = Callable[[Floats, NDArray[np.int64]], Labelling]
+Fit = Callable[[Floats, Integers], Labelling]
 
 
 def direct(systems: Systems) -> LabelCodes:
@@ -38,14 +37,14 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", random_se
     """
     positive = two_labels(systems)
 
-    def fit(counts: Floats, crowd: NDArray[np.int64]) -> Labelling:
+    def fit(counts: Floats, crowd: Integers) -> Labelling:
         threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
         return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
 
     return _cross_fitted(systems, vote_counts(systems).astype(float), fit, random_seed)
 
 
-def best_threshold(counts: NDArray[np.int64], truth: NDArray[np.int64], metric: str, positive: int) -> float:
+def best_threshold(counts: Integers, truth: Integers, metric: str, positive: int) -> float:
     """Return the share of votes at which thresholded votes score best against `truth`, shape (item,)."""
     share = counts[:, positive] / np.maximum(counts.sum(axis=1), 1)
     levels = np.unique(np.append(share, 0.5))
@@ -77,7 +76,7 @@ def crowd_of(systems: Systems) -> LabelCodes:
 def _by_sklearn(module: str, name: str, **options: Any) -> Fit:
     """Wrap a scikit-learn classifier; a fold whose crowd knows one label only gets that label."""
 
-    def fit(features: Floats, crowd: NDArray[np.int64]) -> Labelling:
+    def fit(features: Floats, crowd: Integers) -> Labelling:
         if np.ptp(crowd) == 0:
             return lambda others: np.full(others.shape[0], crowd[0])
         return getattr(import_module(f"sklearn.{module}"), name)(**options).fit(features, crowd).predict

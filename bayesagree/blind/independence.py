@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Booleans, Floats
+from bayesagree._types import Array, Booleans, Floats, Integers
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
@@ -114,7 +113,7 @@ def _simulated(
     prevalence: Floats,
     confusion: Floats,
     given: Booleans,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Draw truths, and labels where the systems gave some."""
     n_models, n_items = given.shape
     truth = rng.choice(prevalence.size, size=n_items, p=prevalence / prevalence.sum())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
@@ -55,7 +55,7 @@ def sampling(systems: Systems, *, sets: int = 1000, random_seed: Seed = None) ->
     return np.concatenate([*map_blocks(draw, [*zip(blocks, block_generators(random_seed, len(blocks)))])])
 
 
-def vote_counts(systems: Systems) -> NDArray[np.int64]:
+def vote_counts(systems: Systems) -> Integers:
     """Count the systems that gave each label, shape (item, category)."""
     return np.stack([(systems.predicted == k).sum(axis=0) for k in range(systems.n_labels)], axis=1)
 
@@ -90,7 +90,7 @@ def majority(systems: Systems, *, threshold: float = 0.5, random_seed: Seed = No
     return np.where(total > 0, chosen, -1).astype(np.int16)[None]
 
 
-def above_threshold(counts: NDArray[np.int64], threshold: float, positive: int) -> NDArray[np.int64]:
+def above_threshold(counts: Integers, threshold: float, positive: int) -> Integers:
     """Return the positive label where its share of the votes reaches the threshold, else the other, shape (item,)."""
     return np.where(counts[:, positive] >= threshold * counts.sum(axis=1) - 1e-9, positive, 1 - positive)
 

@@ -19,9 +19,8 @@ arXiv:2208.02814.
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
@@ -142,7 +141,7 @@ def conformalize(
     return ConformalSets(tree, score)
 
 
-def _warn_small(groups: Array, sizes: NDArray[np.int64], coverage: float) -> None:
+def _warn_small(groups: Array, sizes: Integers, coverage: float) -> None:
     """Warn of sets that are full because there are fewer calibration items than 1 / alpha - 1."""
     fewest = round(1 / (1 - coverage), 9) - 1
     small = sizes < fewest

@@ -7,9 +7,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import scores_of
@@ -196,7 +195,7 @@ class ConformalSets:
             raise InputError(f"model {unknown!r} was not calibrated; calibrated are {shorten(known)}")
         return place.tolist()
 
-    def _group_index(self, predictions: Predictions, by: ItemGroup | None) -> NDArray[np.int64]:
+    def _group_index(self, predictions: Predictions, by: ItemGroup | None) -> Integers:
         known = self._derived["group"].values
         if self.grouped and by is None:
             raise InputError(f"these sets were calibrated by group ({shorten(known)}): pass by=")

@@ -1,12 +1,11 @@
 """Random draws that several models share: categories, and Dirichlet vectors on the log scale."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats, Rng
+from bayesagree._types import Array, Floats, Integers, Rng
 
 
-def categories(rng: Rng, probability: Array, each: int = 1) -> NDArray[np.int64]:
+def categories(rng: Rng, probability: Array, each: int = 1) -> Integers:
     """Draw categories by rows of probabilities, shape (..., row, category), `each` of a row side by side.
 
     Rows need not sum to one. By the inverse cumulative distribution.

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -78,7 +77,7 @@ class HeldOutScores(NamedTuple):
     """
 
     log_score: Floats
-    scored: NDArray[np.int64]
+    scored: Integers
     agreement: Floats
 
 

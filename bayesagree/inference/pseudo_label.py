@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.results import seed_of
 from bayesagree.inference.streams import block_generator, stream_apart
@@ -50,8 +49,8 @@ def split_of(tree: xr.DataTree) -> Callable[[Floats, slice], Floats] | None:
 
 def spread(
     theta: Floats,
-    named: NDArray[np.int64],
-    unnamed: NDArray[np.int64],
+    named: Integers,
+    unnamed: Integers,
     shape: float,
     rng: np.random.Generator,
     out: Floats,

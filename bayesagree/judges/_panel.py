@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Booleans, Floats
+from bayesagree._types import Array, Booleans, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, refuse, shorten
@@ -27,7 +26,7 @@ class Factor(NamedTuple):
 
     name: str
     levels: Array
-    code: NDArray[np.int64]
+    code: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class Panel:
     judges: Array
     verdict: Floats  # from 0 (negative) to 1 (positive), mean over repeats, NaN where a judge gave none: (item, judge)
     factors: tuple[Factor, ...]  # groupings of the items, the systems first
-    votes: NDArray[np.int64]  # number of people who voted on each item, (item,)
+    votes: Integers  # number of people who voted on each item, (item,)
     positive: Floats  # number of positive ones among them, those of one person averaged, (item,)
     # Probability with which each item was chosen for people; None where verdicts, systems and features decided.
     inclusion: Floats | None = None
@@ -60,7 +59,7 @@ class Regression(NamedTuple):
     # In units of the known standard deviation of their coefficients, (item, coefficient).
     columns: Floats
     names: list[str]  # name of each coefficient
-    scale_index: NDArray[np.int64]  # scale of each coefficient's prior, -1 where its standard deviation is 1
+    scale_index: Integers  # scale of each coefficient's prior, -1 where its standard deviation is 1
     scale_prior: Floats  # standard deviation of the half-normal prior of each scale, (scale,)
 
 
@@ -208,7 +207,7 @@ def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
         return (np.bincount(cell, value * weight, number.size) / number).reshape(shape)
 
 
-def verdict_codes(judges: Labels) -> NDArray[np.int64]:
+def verdict_codes(judges: Labels) -> Integers:
     """Return the category that each judge gave each item, the first of repeated ones, -1 for none: (item, judge)."""
     codes = np.full((judges.items.size, judges.annotators.size), -1, np.int64)
     codes[judges.item_index[::-1], judges.annotator_index[::-1]] = judges.label_index[::-1]

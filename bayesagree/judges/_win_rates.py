@@ -8,16 +8,15 @@ from functools import partial
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.inference.slices import Fit, chains_of
 
 # Log odds of s, whose density given the log ratios of all wins tells where chains begin.
 SPREADS = np.arange(-14, 5, 0.1)
 
 
-def win_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def win_draws(counts: Integers, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw the probabilities of each annotator, (draw, annotator, 3), and of a new one, (draw, 3)."""
     shared = _shared_draws(counts, n_draws, rng)
     concentration = np.exp(_log_mean(shared)) * _kappa(shared)[:, None]
@@ -25,7 +24,7 @@ def win_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Generator)
     return of_each, _dirichlet(concentration, rng)
 
 
-def log_posterior(point: Floats, counts: NDArray[np.int64]) -> Floats:
+def log_posterior(point: Floats, counts: Integers) -> Floats:
     """Log density of two log ratios of m and the log odds of s, shape (point,), with the p_h integrated out."""
     log_mean, kappa = _log_mean(point), _kappa(point)
     # A share of nearly 0 is nearly impossible, and neither 0 nor its logarithm is to be had.
@@ -37,7 +36,7 @@ def log_posterior(point: Floats, counts: NDArray[np.int64]) -> Floats:
     return each.sum(axis=(1, 2)) - whole.sum(axis=1) + jacobian
 
 
-def _shared_draws(counts: NDArray[np.int64], n_draws: int, rng: np.random.Generator) -> Floats:
+def _shared_draws(counts: Integers, n_draws: int, rng: np.random.Generator) -> Floats:
     log = np.log(counts.sum(axis=0) + 1.0)
     ratios = log[:2] - log[2]
     height = log_posterior(np.column_stack([np.tile(ratios, (SPREADS.size, 1)), SPREADS]), counts)

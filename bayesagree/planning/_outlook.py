@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.errors import InputError
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -37,7 +36,7 @@ class Lead(NamedTuple):
     models: Array
     mean: float
     variance: float
-    votes: NDArray[np.int64]
+    votes: Integers
     left: Floats
     size: int = 1
     shown: Any = slice(None)

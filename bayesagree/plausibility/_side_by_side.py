@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats, Rng
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.inference.kernel_draws import log_dirichlets
 
 # Least logarithm of a mean that is drawn.
@@ -30,12 +29,12 @@ def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width:
 class Counts(NamedTuple):
     """Numbers of draws from Dirichlet vectors: `times` of them had more than `r` draws of the place `at` of a table."""
 
-    at: NDArray[np.int64]
-    r: NDArray[np.int64]
-    times: NDArray[np.int64]
+    at: Integers
+    r: Integers
+    times: Integers
 
     @classmethod
-    def of(cls, at: NDArray[np.int64], n: Array, places: int) -> "Counts":
+    def of(cls, at: Integers, n: Array, places: int) -> "Counts":
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
         n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]
@@ -47,7 +46,7 @@ class Counts(NamedTuple):
         row, r = np.nonzero(above)
         return cls(known[row], r, above[row, r])
 
-    def log_density(self, shape: Floats, group: NDArray[np.int64]) -> Floats:
+    def log_density(self, shape: Floats, group: Integers) -> Floats:
         """Return the log of a (a + 1) ... (a + n - 1) of all vectors, added up by the group of each place."""
         return np.bincount(group[self.at], self.times * np.log(shape.ravel()[self.at] + self.r), group[-1] + 1)
 

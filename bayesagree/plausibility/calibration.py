@@ -17,9 +17,8 @@ scaling); `bayesagree.inference.slices` draws its posterior.
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import best_labels, label_dtype
@@ -179,7 +178,7 @@ def log_q(log_p: Floats, parameters: Floats) -> Floats:
     return sp.special.log_softmax(np.exp(parameters[:, :1, None]) * log_p + parameters[:, None, 1:], axis=2)
 
 
-def draw_parameters(log_p: Floats, gold: NDArray[np.int64], draws: int, chains: int, rng: Rng) -> Floats:
+def draw_parameters(log_p: Floats, gold: Integers, draws: int, chains: int, rng: Rng) -> Floats:
     """Draw log eta and b from their posterior, shape (chain, draw, 1 + label), by elliptical slices."""
     prior = Prior(*np.column_stack([LOG_EXPONENT_PRIOR, *[(0.0, OFFSET_SD)] * log_p.shape[1]]))
 

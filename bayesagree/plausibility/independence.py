@@ -28,9 +28,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Booleans, Floats, Places
+from bayesagree._types import Array, Booleans, Floats, Integers, Places
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
@@ -203,8 +202,8 @@ class Guarded(ItemPosterior):
 class _Hits(NamedTuple):
     """Hits x of n votes of each item; with `weight` they are an average over sets, of a planted model."""
 
-    n: NDArray[np.int64]
-    x: NDArray[np.int64]
+    n: Integers
+    x: Integers
     weight: Floats | None = None
 
     def histograms(self) -> dict[int, Floats]:
@@ -255,7 +254,7 @@ class CodedVotes(NamedTuple):
             return cls(item, who, annotations.label_index, annotations.count, *sizes, annotations.items.size)
         return cls(item, who, code, np.ones(code.size, int), *sizes, annotations.items.size)
 
-    def sum(self, hit: Any = True) -> NDArray[np.int64]:
+    def sum(self, hit: Any = True) -> Integers:
         """Number of votes of each item, of those that hit."""
         return np.bincount(self.item, self.times * hit, self.n_items).astype(np.int64)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Places
+from bayesagree._types import Floats, Integers, Places
 from bayesagree.annotations import Labels
 from bayesagree.errors import one_of, refuse, shorten, warn
 from bayesagree.inference.blocks import category_axis
@@ -120,7 +120,7 @@ def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.Data
     return xr.DataArray(np.eye(categories.size)[code], coords, ("item", "category"), str(truth.name or "truth"))
 
 
-def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[Places, NDArray[np.int64]]:
+def winners(labels: Labels, random_seed: Seed, *, random: bool) -> tuple[Places, Integers]:
     """Return the label of the majority, one of those that tie, and how many tie (0 without votes), shape (item,)."""
     counts = labels.counts()
     top = counts == counts.max(axis=1, keepdims=True)

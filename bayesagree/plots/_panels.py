@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def style(number: int, *, line: bool = True) -> dict[str, Any]:
     return looks | {"linestyle": LINES[number % len(LINES)] if line else "none"}
 
 
-def positions(wanted: Any, names: Array, role: str) -> NDArray[np.int64]:
+def positions(wanted: Any, names: Array, role: str) -> Integers:
     """Return where the wanted names stand, or refuse those that are not there."""
     place = {name: k for k, name in enumerate(names.tolist())}
     missing = [name for name in wanted if name not in place]

@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, warn
@@ -99,7 +98,7 @@ def annotator_table(result: xr.DataTree) -> pd.DataFrame:
 
 
 def _warn_of_another_crowd(
-    prior: DawidSkenePrior, n_labels: float, accuracy: Floats, width: Floats, given: NDArray[np.int64]
+    prior: DawidSkenePrior, n_labels: float, accuracy: Floats, width: Floats, given: Integers
 ) -> None:
     """Warn where a prior that the crowd contradicts moves half of the accuracies by a quarter of their sd or more."""
     sd = np.sqrt(prior.accuracy * (1 - prior.accuracy) / (prior.strength + 1) / n_labels / accuracy.size)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError, positive, positive_int
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
@@ -109,7 +108,7 @@ class CrowdLabels:
     """
 
     labels: Labels
-    truth: NDArray[np.int64]
+    truth: Integers
     prevalence: Floats
     confusion: Floats
     plausibility: Floats

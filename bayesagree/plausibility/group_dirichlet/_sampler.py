@@ -11,9 +11,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Booleans, Floats, Rng
+from bayesagree._types import Array, Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten, warn
@@ -44,7 +43,7 @@ class GroupVotes:
 
     names: Array
     categories: Array
-    votes: NDArray[np.int64]
+    votes: Integers
     sampled: "list[States]" = field(default_factory=list)
 
     @classmethod
@@ -69,7 +68,7 @@ class GroupVotes:
         return (self.votes.sum(axis=2) > 1).any(axis=1)
 
     @property
-    def free(self) -> NDArray[np.int64]:
+    def free(self) -> Integers:
         """Groups that may be apart: of two the one of fewer votes, since only whether they differ can be known."""
         every = np.arange(self.names.size)
         return every if every.size > 2 else np.delete(every, self.votes.sum(axis=(1, 2)).argmax())
@@ -133,7 +132,7 @@ class Chains:
         rarer = np.log1p((sizes - votes)[:, None] / np.maximum(whole - shape, 1e-300)[..., None, None])
         rarer -= np.log1p(sizes / whole[:, None, None])
 
-        def density(apart: Booleans) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        def density(apart: Booleans) -> tuple[Floats, Floats, Integers]:
             """Log density of the state of each item, weights of its typical label, and pooled votes."""
             pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
             weight = np.exp(np.einsum("kcgi,cgi->kci", rarer, apart)) * (shape[..., None] + pooled)
@@ -228,8 +227,8 @@ class States:
     shared: int
     log_shape: Floats
     share: Floats
-    typical: NDArray[np.int64]
-    own: NDArray[np.int64]
+    typical: Integers
+    own: Integers
 
     @property
     def alone(self) -> Floats:

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
-from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
@@ -73,8 +72,8 @@ class Levels:
     columns: Floats
     prior: Floats
     names: list[str]
-    who: NDArray[np.int64]
-    named: NDArray[np.int64]
+    who: Integers
+    named: Integers
     drawn: "list[LevelDraws]" = field(default_factory=list)
 
     @classmethod
@@ -90,7 +89,7 @@ class Levels:
         return cls(ratings, columns, prior, names, place[ratings.annotator_index], named)
 
     @staticmethod
-    def known_in(ratings: Ratings) -> NDArray[np.int64]:
+    def known_in(ratings: Ratings) -> Integers:
         """Return the annotators of five ratings or more, the most prolific if they are many."""
         if not ratings.annotators_known:
             return np.empty(0, np.int64)
@@ -301,7 +300,7 @@ def means_model(problem: Levels) -> "pm.Model":
     return model
 
 
-def _picks(found: LevelDraws, request: Request) -> NDArray[np.int64]:
+def _picks(found: LevelDraws, request: Request) -> Integers:
     """Return the draw of the parameters that each draw of the items takes, shape (sample,)."""
     kept = len(found.sd) // request.chains
     return (

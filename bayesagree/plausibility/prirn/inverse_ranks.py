@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape, shapes_of
@@ -78,7 +77,7 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> Floats:
     return score / rankings.block_sizes() if ties == "split" else score
 
 
-def _scores(rankings: Rankings, ties: Ties) -> tuple[NDArray[np.int64], Floats]:
+def _scores(rankings: Rankings, ties: Ties) -> tuple[Integers, Floats]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
     item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
     score = inverse_ranks(rankings, ties=ties)
