@@ -11,8 +11,9 @@ from bayesagree._types import Array, Floats, Integers
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
 from bayesagree.agreement._patterns import collapse_codes
+from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup, group_of_each
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError, one_of, shorten
 from bayesagree.inference.intervals import eti, hdi
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -36,6 +37,8 @@ CELLS = formula.CELLS
 # Items from which there is an interval over items, and why there is none of no width.
 FEWEST = 3
 ALIKE = "items and replicates do not differ: no interval"
+# Agreement, and share of the most frequent label, from which a coefficient below the third is noted.
+COMMON_SHARE, SMALL = 0.8, 0.4
 
 
 class Coefficient(NamedTuple):
@@ -121,6 +124,40 @@ def few(n: int) -> str:
 def together(*notes: str) -> str:
     """Return the notes that say something."""
     return "; ".join(filter(None, notes))
+
+
+def add_notes(rows: dict[str, Row], items: Items, names: Array, whose: str = "") -> None:
+    """Say where a number says nothing, or something else than it seems to."""
+    named = (items.item < items.n_named) & (items.annotator >= 0)
+    who = items.annotator[named]
+    code = items.code[named]
+    given = items.patterns.weight @ items.patterns.counts
+    of_all, of_chance = [], []
+    if who.size and names.size:
+        used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
+        alone = (np.bincount(used, minlength=names.size) == 1) & (
+            np.bincount(who, minlength=names.size) >= FEWEST
+        )
+        if alone.any() and np.count_nonzero(given) > 1:
+            of_chance.append(
+                f"{whose}{shorten(names[alone])} used one label for all items: chance-corrected agreement says nothing "
+                "about their answers"
+            )
+        if (parts := np.unique(parts_met(who, items.item[named])[who]).size) > 1:
+            of_all.append(f"{whose}the annotators form {parts} groups that never met on an item")
+    agreed = rows.get("percent_agreement", {}).get("estimate", np.nan)
+    largest = given.max() / given.sum()
+    for name, row in rows.items():
+        notes = list(of_all)
+        if name in KAPPAS or name.startswith(("alpha", "icc")):
+            notes += of_chance
+            if agreed >= COMMON_SHARE and largest >= COMMON_SHARE and row["estimate"] < SMALL:
+                notes.append(
+                    f"one label has {largest:.0%} of the annotations, so that chance agrees often: small beside an "
+                    f"agreement of {agreed:.0%}"
+                )
+        if not np.isnan(row["estimate"]):
+            row["note"] = together(row["note"], *notes)
 
 
 def undefined(note: str) -> Coefficient:

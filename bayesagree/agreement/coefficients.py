@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance, Array
+from bayesagree._types import Advance
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
-    FEWEST,
-    KAPPAS,
     WEIGHTS_OF_LEVEL,
     Level,
     Row,
     Weights,
+    add_notes,
     cluster_codes,
     coefficients,
     replicated,
@@ -37,9 +36,8 @@ from bayesagree.agreement.details import Detail, detail_rows
 from bayesagree.agreement.intraclass import icc_rows
 from bayesagree.agreement.rankings import ranking_rows
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
-from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup
-from bayesagree.errors import InputError, one_of, probability, shorten, warn
+from bayesagree.errors import InputError, one_of, probability, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 
@@ -47,8 +45,6 @@ from bayesagree.io.doors import as_annotations
 COMMON = ("about", "ci_prob", "n_items", "n_annotators", "n_annotations")
 # Whom every row is about: the interval is over items.
 ABOUT = "these annotators"
-# Agreement, and share of the most frequent label, from which a coefficient below the third is noted.
-COMMON_SHARE, SMALL = 0.8, 0.4
 # Probability of outright ends from which the note of Phi states it.
 NOTED_SHARE = 0.05
 
@@ -194,7 +190,7 @@ def agreement_table(
     if isinstance(annotations, Ratings) and clusters is None:  # items of a cluster are not independent
         of_components = icc_rows(annotations, ci_prob, rng)
         rows |= {n: row for n, row in of_components.items() if n not in rows or np.isnan(rows[n]["estimate"])}
-    _add_notes(rows, items, annotations.annotators)
+    add_notes(rows, items, annotations.annotators)
     return _table(rows, ci_prob, (items.patterns.n_items, items.n_annotators or pd.NA, items.n_annotations))
 
 
@@ -283,40 +279,6 @@ def interval_of_counts(
     _, sides, drawn = next(replicated(items, wanted, np.random.default_rng(seed_sequence(random_seed))))
     row = row_of(sides, drawn, ci_prob)
     return row["lower"], row["upper"]
-
-
-def _add_notes(rows: dict[str, Row], items: Items, names: Array) -> None:
-    """Say where a number says nothing, or something else than it seems to."""
-    named = (items.item < items.n_named) & (items.annotator >= 0)
-    who = items.annotator[named]
-    code = items.code[named]
-    given = items.patterns.weight @ items.patterns.counts
-    of_all, of_chance = [], []
-    if who.size and names.size:
-        used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
-        alone = (np.bincount(used, minlength=names.size) == 1) & (
-            np.bincount(who, minlength=names.size) >= FEWEST
-        )
-        if alone.any() and np.count_nonzero(given) > 1:
-            of_chance.append(
-                f"{shorten(names[alone])} used one label for all items: chance-corrected agreement says nothing about "
-                "their answers"
-            )
-        if (parts := np.unique(parts_met(who, items.item[named])[who]).size) > 1:
-            of_all.append(f"the annotators form {parts} groups that never met on an item")
-    agreed = rows.get("percent_agreement", {}).get("estimate", np.nan)
-    largest = given.max() / given.sum()
-    for name, row in rows.items():
-        notes = list(of_all)
-        if name in KAPPAS or name.startswith(("alpha", "icc")):
-            notes += of_chance
-            if agreed >= COMMON_SHARE and largest >= COMMON_SHARE and row["estimate"] < SMALL:
-                notes.append(
-                    f"one label has {largest:.0%} of the annotations, so that chance agrees often: small beside an "
-                    f"agreement of {agreed:.0%}"
-                )
-        if not np.isnan(row["estimate"]):
-            row["note"] = together(row["note"], *notes)
 
 
 def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator, progress: Advance) -> Row:

@@ -14,6 +14,7 @@ from bayesagree.agreement._coefficients import (
     Coefficient,
     Row,
     Weights,
+    add_notes,
     against,
     cluster_codes,
     coefficients,
@@ -96,7 +97,9 @@ def detail_rows(
         codes = None if cluster is None else cluster_codes(cluster, of.items)
         ((_, sides, drawn),) = replicated(items, [(name, found)], rng, codes)
         sizes = {"n_items": items.patterns.n_items, "n_annotations": items.n_annotations}
-        return who | {"coefficient": name} | row_of(sides, drawn, ci_prob) | sizes
+        one = row_of(sides, drawn, ci_prob) | sizes
+        add_notes({name: one}, items, of.annotators)
+        return who | {"coefficient": name} | one
 
     names = annotations.annotators
     item = annotations.item_index

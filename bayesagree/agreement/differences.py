@@ -7,6 +7,7 @@ from bayesagree._types import Advance
 from bayesagree.agreement._coefficients import (
     Level,
     Weights,
+    add_notes,
     cluster_codes,
     coefficients,
     replicates,
@@ -102,6 +103,8 @@ def agreement_difference(
         rows[name] = row_of(of, drawn, ci_prob) | {"prob_positive": np.nan}
         if not np.isnan(rows[name]["lower"]):
             rows[name]["prob_positive"] = float((drawn[~np.isnan(drawn)] > 0).mean())
+    for whose, items, of in zip(("first: ", "second: "), sides, (annotations, other)):
+        add_notes(rows, items, of.annotators, whose)
     rows["phi"] = of_phi
     common = {"ci_prob": ci_prob, "n_common_items": int(np.all([at >= 0 for at in places], axis=0).sum())}
     columns = ["coefficient", "estimate", "lower", "upper", "prob_positive", "ci_kind", *common, "note"]

@@ -103,8 +103,8 @@ def objects(values: Sequence[Any]) -> Array:
 
 
 def names_array(names: Sequence[Any] | ArrayLike, role: str) -> Array:
-    """Names of one axis as an array of one kind, without repeats."""
-    given = objects(list(names))  # type: ignore[arg-type]
+    """Names of one axis as an array of one kind, without repeats; a number n stands for 0 .. n - 1."""
+    given = objects(range(names) if isinstance(names, int | np.integer) else list(names))  # type: ignore[arg-type]
     refuse(pd.isna(given), lambda at: f"{role} names hold a missing one at position {at}; name every one")
     array = _one_kind(given, infer_dtype(given), role)
     refuse(

@@ -131,9 +131,8 @@ class Rankings(Categorical, Container):
                     )
                 rows += new + [(i, r, np.nan, name) for name in shown or ()]
         item, ranking, rank, named = (objects(part) for part in zip(*rows))
-        known = range(int(labels)) if isinstance(labels, int | np.integer) else labels
         place = lambda row: f"{place_of(item=items_[item[row]])}, ranking {ranking[row]}"  # noqa: E731
-        codes, labels_ = encode(named, "label", known, place)
+        codes, labels_ = encode(named, "label", labels, place)
         entries = Entries(item.astype(np.int64), ranking.astype(np.int64), items_, np.empty(0, "<U1"))
         return cls._of(entries, codes, labels_, rank.astype(float), offered is not None)
 
@@ -209,6 +208,8 @@ class Rankings(Categorical, Container):
         )
         who = ranker[first] if entries.annotators.size else np.full(first.size, -1)
         start = np.append(first, item.size)
+        if on_offer is not None and on_offer.label_index.size == first.size * labels.size:
+            on_offer = None  # all of them, always
         item_of, who, label, block = (a.astype(np.int32) for a in (item[first], who, label, block))
         return cls(*entries[2:], item_of, who, labels, start, label, block, on_offer)
 

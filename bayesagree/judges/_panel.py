@@ -11,10 +11,12 @@ import pandas as pd
 from bayesagree._types import Array, Booleans, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
-from bayesagree.errors import InputError, as_python, refuse, shorten
+from bayesagree.errors import InputError, as_python, refuse, shorten, warn
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges.prior import CorrectedRatePrior
 
+# Answers from which a judge who always gives the same one is named.
+FEWEST = 10
 # System of every item where none is named.
 ALL = "all"
 # Standard deviation of numbers up to about 10 that are the same but for their rounding.
@@ -109,6 +111,16 @@ def panel_of(
     return Panel(
         items, verdicts.annotators, verdict_values(verdicts, positive), tuple(factors), votes, agree, chance
     )
+
+
+def warn_of_one_answer(judges: Array, answers: Array) -> None:
+    """Warn of judges whose answers, numbers or codes of labels, shape (item, judge), are all the same."""
+    used = pd.DataFrame(np.where(answers == -1, np.nan, answers) if answers.dtype.kind == "i" else answers)
+    if (alone := ((used.nunique() == 1) & (used.count() >= FEWEST)).to_numpy()).any():
+        warn(
+            f"judges {shorten(judges[alone])} give one answer to all items: their numbers show how often it is "
+            "right, and nothing of how well they judge"
+        )
 
 
 def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:

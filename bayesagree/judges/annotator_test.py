@@ -32,7 +32,7 @@ from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.judges._panel import verdict_codes
+from bayesagree.judges._panel import verdict_codes, warn_of_one_answer
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -98,6 +98,11 @@ def alternative_annotator_test(
     InputError
         Unknown annotators, repeated annotations, different items, or no annotator with enough items.
 
+    Warns
+    -----
+    UserWarning
+        Judges who give one answer to all items; annotators who are left out.
+
     References
     ----------
     Calderon, Reichart and Dror, ACL 2025, arXiv:2501.10970, sections 3.1 to 3.3; Benjamini and Yekutieli, "The control
@@ -124,6 +129,8 @@ def alternative_annotator_test(
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
     counts = win_counts(labels, answers)
+    said = answers.hard_labels() if answers.numbers is None else answers.points()
+    warn_of_one_answer(answers.models, said.T)
     kept = (counts.sum(axis=2) >= positive_int(min_items, "min_items")).all(axis=0)
     _say_who_is_left_out(labels.annotators, kept, min_items)
     words = seed_sequence(random_seed).generate_state(answers.models.size)

@@ -20,7 +20,7 @@ from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.judges._panel import verdict_codes
+from bayesagree.judges._panel import verdict_codes, warn_of_one_answer
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
 # the number in a quarter to two thirds of the data sets.
@@ -75,6 +75,7 @@ def effective_judges(
     UserWarning
         Judges that err on fewer than five items: in simulation (two to five judges, 50 items, error .05) intervals then
         hold the true number in .84 to .94 of the cases, least for many judges who err alone; beyond that .92 to .95.
+        Judges who give one answer to all items.
 
     References
     ----------
@@ -101,6 +102,7 @@ def effective_judges(
     known, evidence = _known_truths(truth, items, labels)
     verdict = verdict[known]
     correlation, error_rate = map(np.stack, zip(*(_errors(verdict, evidence, shape[1], rng) for rng in rngs)))
+    warn_of_one_answer(names, verdict)
     few = names[error_rate.mean(axis=(0, 1)) * known.sum() < FEW_ERRORS]
     if few.size:
         warn(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree._types import Floats, Integers
-from bayesagree.agreement._coefficients import EQUAL_TAILS, SHORTEST, interval_of, replicated_sums
+from bayesagree.agreement._coefficients import EQUAL_TAILS, FEWEST, SHORTEST, few, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
@@ -17,6 +17,9 @@ from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.subjective.disagreement import require_one_each
 from bayesagree.subjective.performance import as_groups
+
+# Columns of an interval.
+ENDS = ("lower", "upper", "note")
 
 
 def group_agreement(
@@ -52,7 +55,8 @@ def group_agreement(
         One row per group and per pair of groups: group, other_group, pairs (of annotations of one item); alpha, 1 where
         all say the same thing, 0 as by chance, NaN without common items or where all annotations are equal; lower,
         upper, over the weights of a Dirichlet process over items with two pseudo-items, as in `agreement_table` (HDI,
-        of labels equal tails; all pairs of groups have the same weights). ``attrs`` have ci_kind and ci_prob.
+        of labels equal tails; all pairs of groups have the same weights), NaN below three items with a pair; note.
+        ``attrs`` have ci_kind and ci_prob.
 
     Raises
     ------
@@ -107,11 +111,13 @@ def group_agreement(
     rows = []
     for (g, h), part, total in zip(pairs, parts, sums):
         alpha = _alpha(total, same=g == h)
-        drawn = alpha[1:] if np.isfinite(alpha[0]) else alpha[:0]
-        found = interval_of(drawn, ci_prob, estimate=alpha[0], equal_tails=unordered)
+        items = int((part[:, 0] > 0).sum())
+        drawn = alpha[1:] if np.isfinite(alpha[0]) and items >= FEWEST else alpha[:0]
+        note = few(items) if 0 < items < FEWEST else ""
+        found = interval_of(drawn, ci_prob, note, estimate=alpha[0], equal_tails=unordered)
         n = round(part[:, 0].sum() / (2 if g == h else 1))
-        rows.append((groups.names[g], groups.names[h], n, alpha[0], found["lower"], found["upper"]))
-    table = pd.DataFrame(rows, columns=["group", "other_group", "pairs", "alpha", "lower", "upper"])
+        rows.append((groups.names[g], groups.names[h], n, alpha[0], *(found[name] for name in ENDS)))
+    table = pd.DataFrame(rows, columns=["group", "other_group", "pairs", "alpha", *ENDS])
     table.attrs |= {"ci_kind": EQUAL_TAILS if unordered else SHORTEST, "ci_prob": ci_prob}
     return table
 
@@ -163,6 +169,6 @@ def _alpha(sums: Floats, *, same: bool) -> Floats:
     """Return alpha from sums over items (replicate, sum), NaN where there is no pair or no distance."""
     x, y = np.split(sums[:, 3:], 2, axis=1)
     expected, n_any = _distance(x, y, same=same)
-    defined = (sums[:, 1] > 0) & (expected > 0)
+    defined = (sums[:, 1] > 0) & (expected > 0) & (n_any > 0)
     share = np.divide(sums[:, 2], sums[:, 1], out=np.full(len(sums), np.nan), where=defined)
     return 1 - share / np.divide(expected, n_any, out=np.ones(len(sums)), where=defined)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Labels, Rankings, Ratings, agreement_table, confusion, krippendorff_alpha
+from bayesagree import Labels, Rankings, Ratings, agreement_difference, agreement_table, confusion, krippendorff_alpha
 from bayesagree.agreement import icc
 from bayesagree.errors import InputError
 
@@ -253,3 +253,14 @@ def test_correlations_say_who_never_met():
     apart = [[1, 2, None, None], [1, 3, None, None], [None, None, 4, 5], [None, None, 2, 4]]
     table = rows(Ratings.from_matrix(apart, scale=(1, 5)))
     assert "2 groups that never met" in table.loc["icc_agreement", "note"]
+
+
+def test_who_used_one_label_is_named_in_pairs_and_differences():
+    said = np.random.default_rng(0).integers(0, 2, (40, 3))
+    idle = Labels.from_matrix(np.column_stack([np.ones(40, int), said]), annotators=list("abcd"))
+    pairs = agreement_table(idle, by="pair", random_seed=1).set_index("annotator")["note"]
+    assert pairs.loc["a"].str.contains("'a' used one label for all items").all()
+    assert (pairs.drop("a") == "").all()
+    difference = agreement_difference(Labels.from_matrix(said), idle, random_seed=1).set_index("coefficient")
+    assert difference.loc["fleiss_kappa", "note"].startswith("second: 'a' used one label")
+    assert difference.loc["percent_agreement", "note"] == ""

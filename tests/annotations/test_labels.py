@@ -208,3 +208,10 @@ def test_counts_too_large_for_a_row_each_are_refused():
     for use in (counts.row_of_each, lambda: agreement_table(counts, random_seed=1)):
         with pytest.raises(SizeError, match="2,000,000,004 annotations stand in 4 counts"):
             use()
+
+
+def test_a_number_of_labels_stands_for_their_codes() -> None:
+    assert Labels.from_matrix([[0, 2]], labels=4).categories.tolist() == [0, 1, 2, 3]
+    assert Predictions.from_labels({"A": [0, 2]}, labels=4).categories.tolist() == [0, 1, 2, 3]
+    with pytest.raises(InputError, match="label 2 is not one of the 2 known"):
+        Labels.from_matrix([[0, 2]], labels=2)

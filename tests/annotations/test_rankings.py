@@ -70,3 +70,11 @@ def test_blocks_and_long_rankings_agree_in_any_row_order(cases: list, random: ob
 def test_rankings_refuse(cases: list, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Rankings.from_blocks(cases, **({"labels": 2} | options))
+
+
+def test_all_labels_on_offer_in_every_ranking_are_no_choice_sets() -> None:
+    cases = [[[["a"], ["b"]], [["b"]]]]
+    plain = Rankings.from_blocks(cases, labels=["a", "b"])
+    assert same(Rankings.from_blocks(cases, labels=["a", "b"], offered=[[["a", "b"]] * 2]), plain)
+    some = Rankings.from_blocks(cases, labels=["a", "b"], offered=[[["a", "b"], ["b"]]])
+    assert some.offered is not None

@@ -126,3 +126,16 @@ def test_proposals_are_where_the_posterior_is(people, items):
         drawn = win_draws(counts, 1000, rng)[1]
         assert np.isfinite(drawn).all()
         assert np.unique(_shared_draws(counts, 1000, rng), axis=0).shape[0] > 850
+
+
+def test_a_judge_of_one_answer_is_named():
+    people, judge = crowd()
+    labels = Labels.from_matrix(people, labels=[0, 1, 2])
+    judges = Predictions.from_labels({"idle": np.ones_like(judge), "able": judge}, labels=[0, 1, 2])
+    with pytest.warns(UserWarning, match="judges 'idle' give one answer to all items"):
+        alternative_annotator_test(labels, judges, draws=10, random_seed=1)
+    cells = np.where(np.equal(people, None), np.nan, people).astype(float)
+    ratings = Ratings.from_matrix(cells, scale=(0, 2), step=1)
+    numbers = Predictions.from_numbers({"able": judge.astype(float), "idle": np.full(judge.size, 1.5)})
+    with pytest.warns(UserWarning, match="judges 'idle' give"):
+        alternative_annotator_test(ratings, numbers, draws=10, random_seed=1)

@@ -71,3 +71,12 @@ def test_input_is_refused():
         effective_judges(Labels.from_matrix([[0, 1], [1, 1]]), {})
     with pytest.raises(InputError, match="gave no verdict"):
         effective_judges(Labels.from_matrix([[0, None], [1, 1]]), {0: 0})
+
+
+def test_a_judge_of_one_answer_is_named():
+    truth, said = panel(200)
+    said[:, 2] = 1
+    with pytest.warns(UserWarning, match="judges 'c' give one answer to all items"):
+        effective_judges(
+            Labels.from_matrix(said, annotators=list("abcd")), dict(enumerate(truth)), draws=10, random_seed=1
+        )

@@ -34,3 +34,14 @@ def test_alpha_between_groups_counts_every_annotation_once():
     expected = np.mean([v != w for v in common[0] for w in common[1]])
     ours = group_agreement(votes, people, ["g"]).set_index(["group", "other_group"]).loc[("x", "y"), "alpha"]
     assert ours == pytest.approx(1 - np.mean(distances) / expected)
+
+
+def test_too_few_items_have_no_interval_and_alpha_is_at_most_one():
+    people = Annotators.from_table(pd.DataFrame({"annotator": range(6), "g": list("xxyyzz")}))
+    given = np.random.default_rng(0).integers(0, 3, (40, 6))
+    for n in (1, 2, 3, 40):
+        table = group_agreement(Labels.from_matrix(given[:n], labels=3), people, ["g"], random_seed=1)
+        known = table["alpha"].notna()
+        assert table.loc[known, "lower"].isna().all() == (n < 3)
+        assert table.loc[known, "note"].str.contains("an interval over items needs 3").all() == (n < 3)
+        assert not (table[["alpha", "lower", "upper"]] > 1).any(axis=None)
