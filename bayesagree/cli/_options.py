@@ -182,6 +182,7 @@ class WithPredictions(Source):
             kind = annotations.kind
             two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
             how: Any = {"item": item, "label": label, "model": self.model, "two": two}
+            how["spelled"] = annotations.categories.tolist() if self.merge_similar and kind != "ratings" else ()
             known = read_outputs(self.predictions, **how, numbers=kind == "ratings")
         if needed and known is None:
             raise InputError("there are no predictions: give a file of predictions")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations._columns import coded, column
-from bayesagree.annotations._words import named_columns
+from bayesagree.annotations._words import named_columns, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.annotations.runs import NAMES, Runs, one_row_a_run
@@ -108,9 +108,13 @@ def read_outputs(
     two: Sequence[Any] | None = None,
     probabilities: bool = False,
     numbers: bool = False,
+    spelled: Sequence[Any] = (),
     **names: str,
 ) -> Predictions:
-    """Read predictions as `read_predictions`; `two` names the labels of one probability per item."""
+    """Read predictions as `read_predictions`; `two` names the labels of one probability per item.
+
+    Labels that differ from one of `spelled` in case, blanks or Unicode form alone are that one.
+    """
     file = File(path)
     known = format_of(file, format)
     if format is not None or known is not None:
@@ -121,6 +125,8 @@ def read_outputs(
         return found
     table = read_table(path) if file.table is None else file.table  # an unknown ending names the known ones
     table = _named_by_role(table.set_axis([str(name) for name in table.columns], axis=1), **names)
+    if len(spelled):
+        table = _spelled_as(table, spelled)
     with naming(file.name, "predictions"):
         table, run = _one_answer_a_row(table, run)
         columns = {name.lower() for name in table.columns}
@@ -158,6 +164,21 @@ def _named_by_role(table: pd.DataFrame, **names: str) -> pd.DataFrame:
     others = [role for name, role in found.items() if name != role and name in table.columns]
     table = table.drop(columns=others, errors="ignore").rename(columns=found)
     return table if {*ROLES[:3]} & {*table.columns} else table.assign(item=range(len(table)))
+
+
+def _spelled_as(table: pd.DataFrame, labels: Sequence[Any]) -> pd.DataFrame:
+    """Return a table in which labels, in cells and as names of columns, are spelled as these."""
+    known = {spelling_key(str(label)): label for label in labels}
+
+    def one(value: Any) -> Any:
+        return known.get(spelling_key(value), value) if isinstance(value, str) else value
+
+    columns = pd.Index([name if name in ROLES else one(name) for name in table.columns])
+    if (twice := columns[columns.duplicated()]).size:
+        raise InputError(f"{twice.size + 1} columns are spellings of {twice[0]!r}; leave one of them")
+    table = table.set_axis(columns, axis=1)
+    texts = [name for name in columns if name not in ("model", "item") and table[name].dtype.kind not in "biuf"]
+    return table.assign(**{name: table[name].map(one) for name in texts})
 
 
 def _one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, str | None]:

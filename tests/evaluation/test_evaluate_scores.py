@@ -79,6 +79,9 @@ def test_scores_by_risk_are_those_of_the_level_alone(case):
     never = Predictions.from_labels({"A": np.zeros(130, int)})  # names no label of the level
     tree = evaluate(labels, never, plausibility="dirichlet", metrics=["accuracy"], risk=risk, **how)
     assert not values(tree, "accuracy_given_risk[high]").any()
+    for nothing in (None, np.nan):
+        with pytest.raises(InputError, match="no risk level for label 3"):
+            evaluate(labels, case[1], plausibility="dirichlet", metrics=["accuracy"], risk=risk | {3: nothing})
     with pytest.raises(InputError, match="means over items, which f1_macro is not"):
         evaluate(labels, case[1], plausibility="dirichlet", metrics=["f1_macro"], risk=risk)
     with pytest.raises(InputError, match=r"risk= needs all items at once"):

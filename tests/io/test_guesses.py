@@ -13,6 +13,7 @@ from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_predictions
 from bayesagree.io.formats._guess import vocabulary
+from bayesagree.io.predictions import read_outputs
 
 
 def survey(n_people=40, n_items=12, each=5):
@@ -254,3 +255,14 @@ def test_two_rows_of_one_reader_are_two_rankings(second):
     with pytest.raises(ba.errors.InputError, match="annotator 'a'"):
         read_annotations(table)
     assert read_annotations(table, duplicates="last").of_item(0) == [[[label] for label in second]]
+
+
+def test_labels_of_outputs_are_spelled_as_the_annotations():
+    long = pd.DataFrame({"model": ["yes"] * 2, "item": ["No", "b"], "label": ["yes ", "NO"]})
+    read = read_outputs(long, spelled=["No", "Yes"])
+    assert (read.models.tolist(), read.items.tolist()) == (["yes"], ["No", "b"])
+    assert read.categories[read.hard_labels()].tolist() == [["Yes", "No"]]
+    wide = pd.DataFrame({"item": [1, 2], "YES": [0.2, 0.7], "no": [0.8, 0.3]})
+    assert read_outputs(wide, spelled=["No", "Yes"]).categories.tolist() == ["Yes", "No"]
+    with pytest.raises(InputError, match="2 columns are spellings of 'Yes'"):
+        read_outputs(wide.assign(yes=0.0), spelled=["No", "Yes"])

@@ -129,3 +129,13 @@ def test_sides_and_winners_of_other_names():
         read_annotations(texts)
     with pytest.raises(InputError, match="winner 'B' is neither of the models compared"):
         read_annotations(table.replace({"new": "A", "old": "C"}))
+
+
+def test_spellings_of_a_model_or_judge_are_one_on_request():
+    sides = {"left": ["GPT", "gpt ", "C"], "right": ["C", "C", "GPT"]}
+    spelled = pd.DataFrame(sides | {"winner": ["left", "right", "tie"], "judge": ["Zoë", "Zoe\u0308", "b"]})
+    found = read_annotations(spelled, merge_similar=True)
+    assert (found.models.tolist(), found.annotators.size) == (["C", "GPT"], 2)
+    assert triples(found) == [("C", "GPT", "tie"), ("GPT", "C", "left"), ("GPT", "C", "right")]
+    with pytest.raises(InputError, match="row 0: model 'GPT' is compared with itself"):
+        read_annotations(spelled.assign(right=["gpt", "C", "GPT"]), merge_similar=True)

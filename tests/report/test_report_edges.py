@@ -45,3 +45,11 @@ def test_the_first_model_by_bias_is_nearest_to_none():
     far, near = {"far": [0.0, 1, 2, 3]}, {"near": [1.2, 2.2, 3.2, 4.2]}
     scores = report_data(ratings, Predictions.from_numbers(far | near), draws=50, metrics=("bias",)).scores
     assert {scores.first_by_plug_in(), *scores.first_at().values(), scores.ranking["bias"].index[0]} == {"near"}
+
+
+def test_items_without_annotations_are_not_said_to_have_some():
+    votes = Labels.from_matrix([[0, 1], [1, 1], [0, 0]] * 4)
+    models = Predictions.from_labels({"A": [0, 1, 1] * 5, "B": [0, 1, 0] * 5})
+    page = " ".join(render(report_data(votes, models, draws=50)).split())
+    assert "24 annotations by 2 annotators of 12 of 15 items (2.0 per annotated item)" in page
+    assert "The 15 items, 3 of them without, have 24 annotations" in page
