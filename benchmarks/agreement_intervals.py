@@ -242,7 +242,9 @@ def main(sets: int, only: list[str]) -> None:
                 rows.setdefault(key, []).extend(values)
     cells = {cell.key: cell for cell in stored()} if only else {}
     for (row, n, name), found in rows.items():
-        covered, width, old, old_width = np.mean(found, axis=0)
+        covered, width, old, _ = np.mean(found, axis=0)
+        # Of items that are all alike the bootstrap has no interval.
+        old_width = np.nanmean([one.bootstrap_width for one in found]) if np.isfinite(old) else old
         error = np.sqrt(covered * (1 - covered) / len(found))
         beside = f"{old:.3f} | {old_width:.2f}" if np.isfinite(old) else " | "
         line = f"| {row} | {n} | {name} | {len(found)} | {covered:.3f} ({error:.3f}) | {width:.2f} | {beside} |"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations.gold import Gold
 from bayesagree.errors import InputError, of_commands, shorten
@@ -42,6 +43,7 @@ def audit(
     time: pd.DataFrame | None = None,
     texts: Any = None,
     random_seed: Seed = None,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     """Look for what is wrong with a test set, and rank it.
 
@@ -61,6 +63,8 @@ def audit(
         What each item shows, a mapping or a series by item.
     random_seed
         Of the scores of the models.
+    progress
+        Called with 1 after each check.
 
     Returns
     -------
@@ -120,6 +124,8 @@ def audit(
                 said[name] = check.look(case)
         except InputError as lack:
             rows[name] = ["not run", f"{about}: needs {lack}", "", "", ""]
+        if progress is not None:
+            progress(1)
     calls = {name: ways[of_commands.get()] for name, ways in CALLS.items()}
     for name, chance in _corrected(said).items():
         found, check = said[name], checks[name]

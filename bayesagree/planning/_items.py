@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Array, Codes, Floats
+from bayesagree._types import Advance, Array, Codes, Floats
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -40,6 +40,7 @@ def outlook_of(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
+    progress: Advance | None = None,
 ) -> Outlook:
     """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
     labels: Any = as_annotations(annotations, (Labels, Rankings, Comparisons))
@@ -52,7 +53,7 @@ def outlook_of(
         return of_pairs(labels, davidson(labels, prior=cast(Any, prior), random_seed=random_seed))
     if predictions is not None:
         labels, predictions = cast(Any, without_missing(labels, predictions, missing))
-    given, request = {} if prior is None else {"prior": prior}, Request(random_seed=random_seed)
+    given, request = {} if prior is None else {"prior": prior}, Request(random_seed=random_seed, progress=progress)
     chosen = Choice(plausibility, "")
     if is_auto(plausibility):
         chosen = default_posterior(labels, predictions, given)

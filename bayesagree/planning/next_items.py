@@ -4,6 +4,7 @@ from typing import Literal
 
 import pandas as pd
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
@@ -27,6 +28,7 @@ def annotate_next(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     r"""List the items to label next, best first, by the expected gain of one more vote.
 
@@ -77,6 +79,8 @@ def annotate_next(
         As in `evaluate`: items that a model predicts nothing for.
     random_seed
         Of draws. It also orders items of equal gain and equal certainty; of equal gain, the least certain come first.
+    progress
+        As in `evaluate`.
 
     Returns
     -------
@@ -120,7 +124,7 @@ def annotate_next(
     2010, doi:10.1287/deca.1100.0190 (value per observation, where a single one has none).
     """
     kept = positive_int(n, "n")
-    outlook = outlook_of(annotations, predictions, plausibility, prior, missing, random_seed)
+    outlook = outlook_of(annotations, predictions, plausibility, prior, missing, random_seed, progress)
     return outlook.best_first(kept, goal, random_seed)
 
 
@@ -132,6 +136,7 @@ def value_of_votes(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
+    progress: Advance | None = None,
 ) -> pd.DataFrame:
     r"""Compute the probability of choosing the better of the two best models, after more votes.
 
@@ -158,6 +163,8 @@ def value_of_votes(
         As in `annotate_next`.
     random_seed
         Of draws; none are needed from votes alone.
+    progress
+        As in `evaluate`.
 
     Returns
     -------
@@ -199,4 +206,4 @@ def value_of_votes(
     >>> value_of_votes(Comparisons.from_long(table.replace("t", "tie")), random_seed=1).attrs["models"]
     ['B', 'A']
     """
-    return outlook_of(annotations, predictions, plausibility, prior, missing, random_seed).value()
+    return outlook_of(annotations, predictions, plausibility, prior, missing, random_seed, progress).value()

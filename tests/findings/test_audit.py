@@ -93,3 +93,9 @@ def test_the_command_says_the_same(run, tmp_path):
     kept = pd.read_csv(tmp_path / "audit.csv")
     assert kept["severity"].iloc[0] == "critical"
     assert "ba." not in kept["what_to_do"].fillna("").str.cat()  # commands on the command line
+
+
+def test_progress_counts_the_checks():
+    done = []
+    found = ba.audit(ba.Labels.from_matrix([[0, 1], [1, 1], [0, 0]] * 5), random_seed=1, progress=done.append)
+    assert done == [1] * len(found)

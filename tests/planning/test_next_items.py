@@ -191,3 +191,13 @@ def test_rankings_of_first_places_are_votes():
     # A probability of 4000 draws errs by up to .008; a gain is a difference of their squares, of the same draws.
     np.testing.assert_allclose(both["gain_x"], both["gain_y"], atol=0.004)
     assert both["gain_x"].max() > 0.02
+
+
+def test_progress_counts_every_item_drawn():
+    labels = Labels.from_counts(VOTES * 8)
+    models = Predictions.from_labels({"A": [0, 0, 1, 2, 1] * 8, "B": [0, 1, 1, 0, 2] * 8}, labels=[0, 1, 2])
+    done = []
+    table = annotate_next(labels, models, n=3, random_seed=1, progress=done.append)
+    assert sum(done) > 40 and min(done) > 0  # sets of parameters, then 40 items
+    again = annotate_next(labels, models, n=3, random_seed=1)
+    assert table.equals(again)
