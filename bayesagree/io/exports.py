@@ -219,8 +219,6 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
         raise InputError(
             f"it holds {annotations.kind}, no comparisons of two models; leave {say('kind', wanted.kind)} out"
         )
-    if isinstance(annotations, Comparisons) and wanted.merge_similar:
-        annotations = _in_one_spelling(annotations, wanted)
     _warn_of_names(annotations, wanted, source)
     labels, read, annotated = wanted.labels, {}, ()
     if isinstance(annotations, Labels):
@@ -245,15 +243,6 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     spans = found.marked(wanted.question)
     return Export(name, annotations, predictions, found.gold, spans, contents, tuple(found.notes))
-
-
-def _in_one_spelling(games: Comparisons, wanted: Wanted) -> Comparisons:
-    """Return comparisons whose models, annotators and items each have one spelling."""
-    rows = games.to_long()
-    sides = wanted.spelled([*rows["left"], *rows["right"]], spelling_key).reshape(2, -1)
-    who = {role: role for role in ("annotator", "item") if role in rows}
-    rows = rows.assign(left=sides[0], right=sides[1], **{role: wanted.spelled(rows[role]) for role in who})
-    return Comparisons.from_long(rows, **who, order_known=games.order_known)
 
 
 def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:

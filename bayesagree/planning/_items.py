@@ -53,7 +53,10 @@ def outlook_of(
         return of_pairs(labels, davidson(labels, prior=cast(Any, prior), random_seed=random_seed))
     if predictions is not None:
         labels, predictions = cast(Any, without_missing(labels, predictions, missing))
-    given, request = {} if prior is None else {"prior": prior}, Request(random_seed=random_seed, progress=progress)
+    given, request = (
+        {} if prior is None else {"prior": prior},
+        Request(random_seed=random_seed, progress=progress),
+    )
     chosen = Choice(plausibility, "")
     if is_auto(plausibility):
         chosen = default_posterior(labels, predictions, given)

@@ -133,9 +133,9 @@ def test_sides_and_winners_of_other_names():
 
 def test_spellings_of_a_model_or_judge_are_one_on_request():
     sides = {"left": ["GPT", "gpt ", "C"], "right": ["C", "C", "GPT"]}
-    spelled = pd.DataFrame(sides | {"winner": ["left", "right", "tie"], "judge": ["Zoë", "Zoe\u0308", "b"]})
+    spelled = pd.DataFrame(sides | {"winner": ["gpt ", "C", "tie"], "judge": ["Zoë", "Zoe\u0308", "b"]})
     found = read_annotations(spelled, merge_similar=True)
     assert (found.models.tolist(), found.annotators.size) == (["C", "GPT"], 2)
     assert triples(found) == [("C", "GPT", "tie"), ("GPT", "C", "left"), ("GPT", "C", "right")]
-    with pytest.raises(InputError, match="row 0: model .GPT. is compared with itself"):
-        read_annotations(spelled.assign(right=["gpt", "GPT", "GPT"], left=["GPT", "C", "C"]), merge_similar=True)
+    with pytest.raises(InputError, match="row 1: model 'GPT' is compared with itself"):
+        read_annotations(spelled.assign(left=["GPT", "gpt ", "GPT"], right=["C", "GPT", "C"]), merge_similar=True)

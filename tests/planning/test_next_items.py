@@ -194,10 +194,11 @@ def test_rankings_of_first_places_are_votes():
 
 
 def test_progress_counts_every_item_drawn():
-    labels = Labels.from_counts(VOTES * 8)
-    models = Predictions.from_labels({"A": [0, 0, 1, 2, 1] * 8, "B": [0, 1, 1, 0, 2] * 8}, labels=[0, 1, 2])
-    done = []
-    table = annotate_next(labels, models, n=3, random_seed=1, progress=done.append)
+    rng, done = np.random.default_rng(1), []
+    truth = np.arange(40) % 3
+    said = np.where(rng.random((40, 5)) < 0.3, rng.integers(0, 3, (40, 5)), truth[:, None])
+    models = Predictions.from_labels({"A": truth, "B": said[:, 4]}, labels=3)
+    how = {"n": 3, "random_seed": 1}
+    table = annotate_next(Labels.from_matrix(said[:, :4]), models, **how, progress=done.append)
     assert sum(done) > 40 and min(done) > 0  # sets of parameters, then 40 items
-    again = annotate_next(labels, models, n=3, random_seed=1)
-    assert table.equals(again)
+    assert table.equals(annotate_next(Labels.from_matrix(said[:, :4]), models, **how))

@@ -12,7 +12,7 @@ import pandas as pd
 from bayesagree._types import Array
 from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import name_key, one_spelling, spelling_key
+from bayesagree.annotations._words import name_key, one_spelling, sides_of, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, place_of, say, shorten
@@ -101,8 +101,13 @@ class Found:
     # The annotations themselves, from tables.
     container: Annotations | Comparisons | None = None
 
+    # Rows of comparisons, and how `Comparisons.from_long` reads them.
+    games: tuple[pd.DataFrame, dict[str, Any]] | None = None
+
     def annotations(self, wanted: Wanted, source: str) -> Annotations | Comparisons | None:
         """Make the container of the answers to one question, None where there are no answers."""
+        if self.games is not None:
+            return _compared(*self.games, wanted)
         if self.container is not None:
             return self.container
         questions = dict.fromkeys(name for name, _, _, start, *_ in self.spans if start is not None)
@@ -224,6 +229,17 @@ class Found:
         others = pd.DataFrame({"item": objects([item for item in items if item not in known])})
         frame = pd.concat([frame.drop(columns="score"), others.assign(model=self.outputs[0][0])])
         return Predictions.from_long(frame, labels=labels)
+
+
+def _compared(rows: Any, how: dict[str, Any], wanted: Wanted) -> Comparisons:
+    """Make comparisons of rows; on request models, annotators and items each have one spelling."""
+    if wanted.merge_similar:
+        sides = sides_of(rows.columns) or ()
+        spelling = one_spelling(value for side in sides for value in rows[side])
+        models = {name: rows[name].map(lambda value: spelling.get(value, value)) for name in (*sides, "winner")}
+        who = {how[role]: wanted.spelled(rows[how[role]]) for role in ("annotator", "item") if role in how}
+        rows = rows.assign(**models, **who)
+    return Comparisons.from_long(rows, **how)
 
 
 def _readings(frame: Any, columns: Columns) -> Any:

@@ -4,7 +4,6 @@ from typing import Any
 
 import pandas as pd
 
-from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import sides_of
 from bayesagree.errors import InputError, say, shorten
 from bayesagree.io.formats._file import File
@@ -61,7 +60,7 @@ def read(file: File, question: str | None) -> Found:
     ]
     if games and all(sides_of(game) and game["winner"] in PAIRWISE for game in games):
         table = pd.DataFrame(games).replace({"winner": NEITHER})
-        found.container = Comparisons.from_long(table, annotator="annotator", item="item")
+        found.games = table, {"annotator": "annotator", "item": "item"}
     return found
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from bayesagree._types import Array, Floats
-from bayesagree.annotations import Comparisons
 from bayesagree.annotations._words import SIDES, WINNERS, sides_of
 from bayesagree.errors import InputError, refuse
 from bayesagree.io.formats._file import File
@@ -65,7 +64,7 @@ def read(file: File, question: str | None) -> Found:
     broken: Any = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
     found.left_out["comparisons without a verdict"] += int(broken.sum())
     rows = rows[~broken].reset_index(drop=True)
-    found.container = Comparisons.from_long(rows, **dict(zip(who, who)), order_known=order_known)
+    found.games = rows, {name: name for name in who} | {"order_known": order_known}
     return found
 
 
