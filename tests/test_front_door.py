@@ -214,6 +214,9 @@ def test_items_that_nobody_annotated_are_counted_and_left_out_of_annotations_alo
         ahead = ba.evaluate(votes, models, **SHORT)["annotations_only"]["accuracy"].mean(("chain", "draw"))
     known = ba.evaluate(votes, models.on_items(votes.items), plausibility="dirichlet", **SHORT)["posterior"]
     np.testing.assert_allclose(ahead, known["accuracy"].mean(("chain", "draw")), atol=0.02)
+    with pytest.warns(UserWarning, match="20 of 60 items have predictions and no annotations: they are left out"):
+        alone = ba.evaluate(votes, models, plausibility="dirichlet", **SHORT)
+    np.testing.assert_array_equal(alone["posterior"]["accuracy"], known["accuracy"])
 
 
 REFUSED = {

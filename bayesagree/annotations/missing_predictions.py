@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.rankings import Annotations, Rankings
-from bayesagree.errors import InputError, one_of, place_of, say, shorten
+from bayesagree.errors import InputError, one_of, place_of, say, shorten, warn
 
 # What becomes of items that a model predicts nothing for.
 Missing = Literal["error", "wrong", "skip"]
@@ -33,6 +33,15 @@ def without_missing(
     if isinstance(annotations, Rankings) or missing != "skip" or scored.all():
         return annotations, kept
     return annotations.select(scored[annotations.item_index]), kept
+
+
+def on_annotated(annotations: Annotations, predictions: Predictions) -> Predictions:
+    """Return the predictions of items that have annotations, where some do; a warning counts the others."""
+    ahead = ~np.isin(predictions.items, annotations.items)
+    if 0 < ahead.sum() < ahead.size:
+        warn(f"{ahead.sum()} of {ahead.size} items have predictions and no annotations: they are left out")
+        return predictions.on_items(annotations.items)
+    return predictions
 
 
 def scored_items(predictions: Predictions, missing: Missing, *, may_skip: bool = True) -> Predictions:

@@ -207,11 +207,10 @@ class Rankings(Categorical, Container):
             ),
         )
         who = ranker[first] if entries.annotators.size else np.full(first.size, -1)
-        start = np.append(first, item.size)
         if on_offer is not None and on_offer.label_index.size == first.size * labels.size:
             on_offer = None  # all of them, always
         item_of, who, label, block = (a.astype(np.int32) for a in (item[first], who, label, block))
-        return cls(*entries[2:], item_of, who, labels, start, label, block, on_offer)
+        return cls(*entries[2:], item_of, who, labels, np.append(first, item.size), label, block, on_offer)
 
     def to_long(self) -> pd.DataFrame:
         """Table of one row per label named: item, annotator (or number of the ranking), label, rank; ties are equal.

@@ -82,8 +82,8 @@ def evaluate(
         truths are independent. What a plausibility learns from all items (``"informed_dirichlet"``,
         ``"dawid_skene"``) it learns from each pair anew: make pairs large.
     predictions
-        The models, on the same items and labels (``"informed_dirichlet"``: on these items, and more if there are). For
-        ratings the labels are "below" and "at_or_above" the threshold.
+        The models, on the same items and labels; items that nobody annotated are left out with a warning (of labels and
+        ratings that predictions inform they count). For ratings the labels are "below" and "at_or_above" the threshold.
     plausibility
         ``"auto"``: for labels ``"informed_dirichlet"``, which estimates the score against many annotators, and
         ``"dirichlet"`` where there is too little to learn from; for rankings ``"informed_plackett_luce"``; for ratings
@@ -180,8 +180,8 @@ def evaluate(
     Warns
     -----
     UserWarning
-        Items whose chains disagree (Plackett-Luce); models that are not independent of the votes. Scores of chains
-        that rest on fewer than 400 effective draws, or have an R-hat above 1.01.
+        Items without annotations. Items whose chains disagree (Plackett-Luce); models that are not independent of the
+        votes. Scores of chains that rest on fewer than 400 effective draws, or have an R-hat above 1.01.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def evaluate(
     if posterior.exchangeable and not posterior.takes_predictions:
         warn_of_dependent(votes, given)
     if runs is not None:
-        given = kept.aligned(given.items, given.categories)
+        given = kept.on_items(given.items).aligned(given.items, given.categories)
     settings = {"plausibility": posterior.name, "items": items, "options": _stated(plausibility, options)}
     settings |= {
         "n_items": given.items.size,

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesagree._types import Array
+from bayesagree.annotations.missing_predictions import on_annotated
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import positive_int
 from bayesagree.inference.blocks import (
@@ -203,7 +204,7 @@ class Posterior(ABC):
         reliabilities: Sequence[float] = (1.0,),
     ) -> Truths:
         """Return the truths under which `evaluate` scores predictions: here one for each reliability."""
-        given = predictions.aligned(annotations.items, annotations.categories)
+        given = on_annotated(annotations, predictions).aligned(annotations.items, annotations.categories)
         posteriors = [self.at(level) for level in reliabilities]
         settings: dict[str, Any] = {}
         if not self.learns_reliability:

@@ -7,11 +7,11 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import xarray as xr
 
 from bayesagree.annotations import Annotations, Ratings
-from bayesagree.annotations.missing_predictions import Missing, without_missing
+from bayesagree.annotations.missing_predictions import Missing, on_annotated, without_missing
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.metrics.registry import Metric, default_metrics
-from bayesagree.plausibility.informed.covariates import on_items_of
+from bayesagree.plausibility.informed.covariates import aligned
 from bayesagree.plausibility.registry import (
     Plausibility,
     PosteriorRecord,
@@ -137,7 +137,9 @@ class Case(NamedTuple):
         annotations, predictions = without_missing(annotations, predictions.pooled(), settings.missing)
         chosen = settings.fitting(annotations, predictions)
         if chosen.record.specification.takes_predictions:
-            annotations = on_items_of(annotations, predictions)  # type: ignore[arg-type]
+            annotations, predictions = aligned(annotations, predictions)
+        else:
+            predictions = on_annotated(annotations, predictions)
         named = replace(
             predictions, models=predictions.models.astype(str)
         )  # "another annotator" stands beside them

@@ -6,6 +6,7 @@ import pytest
 import bayesagree as ba
 from bayesagree.evaluation.tables import given_notes
 from bayesagree.inference.results import settings_of
+from bayesagree.report.data import report_data
 from bayesagree.report.settings import ReportSettings
 
 
@@ -42,3 +43,15 @@ def test_default_is_nearer_the_truth_than_prirn_and_the_same_in_a_report(readers
         settings = ReportSettings(name).fitting(rankings, models)
         assert settings.record.name == settings_of(tree)["plausibility"]
         assert settings.reliability[0] == settings_of(tree).get("reliability", 1.0)
+
+
+def test_items_that_nobody_ranked_are_left_out_aloud(readers) -> None:
+    rankings, models, _ = readers
+    some = ba.Rankings.from_long(rankings.to_long().query("item >= 20"), annotator="ranking", labels=range(12))
+    how = {"plausibility": "prirn", "draws": 20, "chains": 2, "random_seed": 1}
+    with pytest.warns(UserWarning, match="20 of 60 items have predictions and no annotations: they are left out"):
+        found = ba.evaluate(some, models, **how)
+    known = ba.evaluate(some, models.on_items(some.items), **how)
+    np.testing.assert_array_equal(found["posterior"]["accuracy"], known["posterior"]["accuracy"])
+    data = report_data(some, models, plausibility="prirn", draws=20, chains=2)
+    assert any("they are left out" in said for said in data.warnings)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bayesagree._types import Array, Codes, Floats, Places
 from bayesagree.annotations import Labels, Rankings, Ratings
+from bayesagree.annotations.missing_predictions import on_annotated
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
 
@@ -110,7 +111,9 @@ def on_items_of[A: (Labels, Ratings)](labels: A, predictions: Predictions) -> A:
 
 
 def aligned(annotations: Any, predictions: Predictions) -> tuple[Any, Predictions]:
-    """Return annotations and predictions on the same items and labels."""
-    if not isinstance(annotations, Rankings):
+    """Return annotations and predictions on the same items, of rankings those that have one, and the same labels."""
+    if isinstance(annotations, Rankings):
+        predictions = on_annotated(annotations, predictions)
+    else:
         annotations = on_items_of(annotations, predictions)
     return annotations, predictions.aligned(annotations.items, annotations.categories)
