@@ -208,9 +208,10 @@ def weight_shape(n: float) -> float:
 def cluster_codes(cluster: ItemGroup, items: Array) -> Integers:
     """Return the cluster of each item as a number."""
     codes, names = pd.factorize(group_of_each(cluster, items, "cluster"))
-    if len(names) < 2:
+    if len(names) < FEWEST:
         raise InputError(
-            f"cluster= puts all items into one cluster, {names[0]!r}; an interval needs two or more"
+            f"cluster= puts the items into {len(names)} clusters ({shorten(names)}): an interval over clusters needs "
+            f"{FEWEST}"
         )
     return codes.astype(np.int64)
 

@@ -125,7 +125,7 @@ def agreement_table(
     Raises
     ------
     InputError
-        An unknown level, a `ci_prob` outside (0, 1), an item without a cluster, a single cluster, clusters of
+        An unknown level, a `ci_prob` outside (0, 1), an item without a cluster, fewer than three clusters, clusters of
         patterns or rankings.
 
     See Also

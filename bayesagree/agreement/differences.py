@@ -62,8 +62,8 @@ def agreement_difference(
     Raises
     ------
     InputError
-        Objects without items, an unknown level, a `ci_prob` outside (0, 1), an item without a cluster, or a single
-        cluster.
+        Objects without items, an unknown level, a `ci_prob` outside (0, 1), an item without a cluster, or fewer
+        than three clusters.
 
     See Also
     --------

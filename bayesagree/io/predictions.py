@@ -55,6 +55,8 @@ def read_predictions(
     item, and others            all hard labels of an item: one column for each model
     item, and probabilities     those of the labels, if they sum to one (of the model "model"), else one probability of
                                 the last, positive of two labels for each model
+    item, and ``A_no A_yes B_no B_yes``
+                                those of the labels of each model, if each sums to one
     ==========================  ================================================
 
     Without a column of items the rows are the items 0, 1, ... A list in the cell of a label or score holds the answers
@@ -135,6 +137,7 @@ def read_outputs(
         if one_model and "model" not in table.columns and "label" in table.columns:
             table = table.assign(model="model")
         table, runs = one_row_a_run(table, run, "model", "item", ROLES)
+    table = _columns_of_models(table)
     table, what, by_model = _layout(table, labels, numbers)
     apart = ", one column a model" if by_model else ", one column a label" if what == SCORES else ""
     with naming(file.name, what + apart):
@@ -188,6 +191,20 @@ def _one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFram
         return table, run
     table = table.reset_index(drop=True).explode(listed)
     return table.assign(run=table.groupby(level=0).cumcount()).infer_objects(), "run"
+
+
+def _columns_of_models(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with one row a model and item, where columns are "model_label" and those of a model sum to one."""
+    others = [name for name in table.columns if name not in ("model", "item")]
+    split = [name.rpartition("_") for name in others]
+    models, labels = ([*dict.fromkeys(part[at] for part in split)] for at in (0, 2))
+    product = min(len(models), len(labels)) > 1 and len(models) * len(labels) == len(others)
+    if not product or "model" in table.columns or "item" not in table.columns or not is_number(table[others]):
+        return table
+    parts = [table[[f"{m}_{k}" for k in labels]].set_axis(labels, axis=1).assign(model=m) for m in models]
+    long = pd.concat([part.assign(item=table["item"]) for part in parts], ignore_index=True)
+    sums = long[labels].sum(axis=1, min_count=1).dropna()
+    return long if np.allclose(sums, 1, atol=1e-3) else table
 
 
 def _layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) -> tuple[pd.DataFrame, str, bool]:

@@ -7,7 +7,11 @@ import pandas as pd
 
 from bayesagree._types import Array, Floats, Places
 from bayesagree.annotations.gold import ItemGroup, group_of_each
+from bayesagree.errors import InputError, shorten
 from bayesagree.inference.streams import BLOCK, Seed, block_generator, item_blocks, stream_apart
+
+# Groups from which there is an interval over them.
+FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ class ItemWeights:
     def __init__(self, cluster: ItemGroup | None, items: Array, n_samples: int, random_seed: Seed) -> None:
         clusters = ItemGroups.of(cluster, items, "cluster")
         self._code = None if clusters is None else clusters.code
+        if clusters is not None and clusters.names.size < FEWEST:
+            raise InputError(
+                f"cluster= puts the items into {clusters.names.size} clusters ({shorten(clusters.names)}): what is "
+                f"resampled together needs {FEWEST} or more"
+            )
         self._n_items, self.n_samples = items.size, n_samples
         self._root = stream_apart(random_seed, "item weights")
         self._resampling = stream_apart(random_seed, "resampled items")

@@ -68,8 +68,9 @@ def test_phi_states_that_its_items_are_independent():
 
 def test_what_is_no_clustering():
     labels = Labels.from_matrix(ANSWERS, labels=[0, 1, 2])
-    with pytest.raises(InputError, match="cluster= puts all items into one cluster, 'a'"):
-        agreement_table(labels, cluster=["a"] * 60)
+    for names in (["a"], ["a", "b"]):
+        with pytest.raises(InputError, match=f"into {len(names)} clusters .'a'.*: an interval over clusters needs 3"):
+            agreement_table(labels, cluster=(names * 60)[:60])
     with pytest.raises(InputError, match="cluster= has 3 values for 60 items"):
         agreement_table(labels, cluster=["a", "b", "c"])
     rankings = Rankings.from_blocks([[[["a"], ["b"]]] * 2] * 2, labels=["a", "b"])

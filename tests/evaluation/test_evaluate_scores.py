@@ -113,6 +113,8 @@ def test_slices_and_clusters_are_those_of_score(case):
     assert (tree["variance"]["f1_macro"].sel(part="total") > 0).all()
     with pytest.raises(InputError, match="items='bootstrap'"):
         evaluate(labels, models, cluster=cluster)
+    with pytest.raises(InputError, match=r"into 2 clusters .0, 1.: what is resampled together needs 3 or more"):
+        evaluate(labels, models, items="bootstrap", cluster=np.arange(130) % 2)
 
 
 def test_compare_knows_where_lower_is_better(case):

@@ -266,3 +266,17 @@ def test_labels_of_outputs_are_spelled_as_the_annotations():
     assert read_outputs(wide, spelled=["No", "Yes"]).categories.tolist() == ["Yes", "No"]
     with pytest.raises(InputError, match="2 columns are spellings of 'Yes'"):
         read_outputs(wide.assign(yes=0.0), spelled=["No", "Yes"])
+
+
+def test_columns_of_a_model_and_a_label_are_scores_of_the_model():
+    """They were four models, each with the probability of the last label."""
+    wide = pd.DataFrame(
+        {"item": ["p", "q"], "A_no": [0.2, 0.7], "A_yes": [0.8, 0.3], "B_no": [0.4, 1], "B_yes": [0.6, 0]}
+    )
+    read = read_outputs(wide)
+    assert (read.models.tolist(), read.categories.tolist()) == (["A", "B"], ["no", "yes"])
+    np.testing.assert_allclose(read.scores, [[[0.2, 0.8], [0.7, 0.3]], [[0.4, 0.6], [1, 0]]], rtol=1e-6)
+    votes = ba.Labels.from_counts([[0, 3], [3, 0]], items=["p", "q"], labels=["no", "yes"])
+    with pytest.warns(UserWarning, match="numbers are read as probabilities of the last, 'yes'"):
+        other = read_outputs(wide.assign(B_yes=0.1), two=["no", "yes"])  # B's do not sum to one
+    assert other.models.size == 4 and as_predictions(read, votes) is read
