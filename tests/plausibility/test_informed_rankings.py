@@ -92,8 +92,8 @@ def test_a_model_that_is_excluded_informs_nothing() -> None:
 
 def test_what_it_does_not_take() -> None:
     rankings, models, _ = readers_and_model(n=6)
-    chosen = ba.Rankings.from_blocks([[[["a"], ["b"]]]], labels=["a", "b"], offered=[[["a", "b"]]])
-    one = ba.Predictions.from_labels({"m": ["a"]}, labels=["a", "b"])
+    chosen = ba.Rankings.from_blocks([[[["a"], ["b"]]]], labels=[*"abc"], offered=[[["a", "b"]]])
+    one = ba.Predictions.from_labels({"m": ["a"]}, labels=[*"abc"])
     with pytest.raises(InputError, match="all labels as on offer"):
         ba.informed_plackett_luce(chosen, one)
     with pytest.raises(InputError, match="give them as predictions"):

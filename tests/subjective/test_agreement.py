@@ -44,4 +44,5 @@ def test_too_few_items_have_no_interval_and_alpha_is_at_most_one():
         known = table["alpha"].notna()
         assert table.loc[known, "lower"].isna().all() == (n < 3)
         assert table.loc[known, "note"].str.contains("an interval over items needs 3").all() == (n < 3)
+        assert (table.loc[~known, "note"] != "").all()
         assert not (table[["alpha", "lower", "upper"]] > 1).any(axis=None)
