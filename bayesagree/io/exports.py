@@ -18,6 +18,16 @@ from bayesagree.io.formats._found import Found, Kind, Wanted, naming
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import Format, format_of, formats
 
+# Kinds of annotations that an option is about: with others it would not be used.
+OF_KINDS = {
+    "scale": ("ratings",),
+    "step": ("ratings",),
+    "ordered": ("labels",),
+    "labels": ("labels", "rankings"),
+    "na_values": ("labels", "ratings", "rankings"),
+    "question": (),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Export:
@@ -215,10 +225,8 @@ def _require_own_names(columns: Columns, known: Format) -> None:
 def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     # Answers of runs are other labels than the verdicts on them.
     annotations = None if wanted.outputs and found.runs else found.annotations(wanted, source)
-    if wanted.kind == "comparisons" and annotations is not None and annotations.kind != "comparisons":
-        raise InputError(
-            f"it holds {annotations.kind}, no comparisons of two models; leave {say('kind', wanted.kind)} out"
-        )
+    if annotations is not None:
+        _require_used(annotations.kind, wanted, asks=bool(found.answers or found.spans))
     _warn_of_names(annotations, wanted, source)
     labels, read, annotated = wanted.labels, {}, ()
     if isinstance(annotations, Labels):
@@ -243,6 +251,20 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     contents = pd.DataFrame(rows, columns=["what", "number", "left_out"])
     spans = found.marked(wanted.question)
     return Export(name, annotations, predictions, found.gold, spans, contents, tuple(found.notes))
+
+
+def _require_used(kind: str, wanted: Wanted, *, asks: bool) -> None:
+    """Refuse another kind than the file holds, and options that would not be used."""
+    if wanted.kind not in (None, kind):
+        raise InputError(f"it holds {kind}, no {wanted.kind}; leave {say('kind', wanted.kind)} out")
+    for name, kinds in OF_KINDS.items():
+        value = getattr(wanted, name)
+        if (
+            value is not Wanted._field_defaults[name]
+            and kind not in kinds
+            and not (name == "question" and asks)
+        ):
+            raise InputError(f"it holds {kind}, of which {say(name, value)} says nothing; leave it out")
 
 
 def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:

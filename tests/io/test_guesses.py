@@ -280,3 +280,30 @@ def test_columns_of_a_model_and_a_label_are_scores_of_the_model():
     with pytest.warns(UserWarning, match="numbers are read as probabilities of the last, 'yes'"):
         other = read_outputs(wide.assign(B_yes=0.1), two=["no", "yes"])  # B's do not sum to one
     assert other.models.size == 4 and as_predictions(read, votes) is read
+
+
+UNUSED = {
+    "labels": {"step": 1.0, "question": "q", "kind": "ratings", "rating": "stars", "rank": "place"},
+    "ratings": {"labels": [1, 4], "ordered": True, "question": "q", "rank": "place"},
+    "rankings": {"step": 1.0, "ordered": False, "question": "q", "rating": "stars"},
+    "comparisons": {"scale": (0, 5), "labels": ["A"], "ordered": True, "na_values": ["tie"], "kind": "labels"},
+    "counts": {"scale": (0, 5), "item": "nope"},
+}
+
+
+@pytest.mark.parametrize("kind", UNUSED)
+def test_an_option_that_would_not_be_used_is_refused(kind):
+    long = {"item": ["p", "p", "q", "q"], "annotator": [*"abab"]}
+    tables = {
+        "labels": long | {"label": [*"xyxx"]},
+        "ratings": long | {"rating": [1, 4, 4, 1]},
+        "rankings": long | {"label": [*"xyyx"], "rank": [1] * 4},
+        "comparisons": {"left": [*"ABA"], "right": [*"BCC"], "winner": ["left", "tie", "right"]},
+        "counts": {"item": [1, 2], "x": [1, 2], "y": [3, 0]},
+    }
+    table, how = pd.DataFrame(tables[kind]), {"ratings": {"scale": (1, 4), "step": 1}, "counts": {"format": "counts"}}
+    assert read_annotations(table, **how.get(kind, {})).kind == ("labels" if kind == "counts" else kind)
+    for name, value in UNUSED[kind].items():
+        named = "|".join((f"{name}=", f"no column '{value}'", "the scale of the ratings is not known"))
+        with pytest.raises(InputError, match=named):
+            read_annotations(table, **how.get(kind, {}) | {name: value})

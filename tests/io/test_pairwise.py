@@ -91,7 +91,7 @@ def test_rankings_of_argilla(tmp_path):
     path = tmp_path / "records.json"
     path.write_text(json.dumps([record]))
     assert read_annotations(path).of_item(0) == [[["A"], ["B"]], [["B"], ["A"]]]
-    with pytest.raises(InputError, match="holds rankings, no comparisons of two models"):
+    with pytest.raises(InputError, match="holds rankings, no comparisons; leave kind="):
         read_annotations(path, kind="comparisons")
 
 

@@ -38,6 +38,8 @@ def read(file: File, columns: Columns, wanted: Wanted, layout: str | None) -> tu
     table = table.set_axis([str(name) for name in table.columns], axis=1)
     columns = Columns(*guessed_columns(table.columns, found.notes.append, **columns._asdict()))
     has = f"{file.name} has the columns {shorten(table.columns, 20)}"
+    if strange := [name for name in (columns.item, *columns[3:]) if name not in {*Columns(), *table.columns}]:
+        raise InputError(f"{has}, and no column {strange[0]!r}")
     if wanted.kind is None and wanted.scale and columns.rating not in table and columns.label in table:
         columns = columns._replace(rating=columns.label)
         found.notes.append(f"column {columns.label!r} is taken for the rating, since a scale is given")
