@@ -9,16 +9,18 @@ from functools import partial
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Advance, Floats, Integers
 from bayesagree.inference.slices import Fit, chains_of
 
 # Log odds of s, whose density given the log ratios of all wins tells where chains begin.
 SPREADS = np.arange(-14, 5, 0.1)
 
 
-def win_draws(counts: Integers, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def win_draws(
+    counts: Integers, n_draws: int, rng: np.random.Generator, progress: Advance = lambda n: None
+) -> tuple[Floats, Floats]:
     """Draw the probabilities of each annotator, (draw, annotator, 3), and of a new one, (draw, 3)."""
-    shared = _shared_draws(counts, n_draws, rng)
+    shared = _shared_draws(counts, n_draws, rng, progress)
     concentration = np.exp(_log_mean(shared)) * _kappa(shared)[:, None]
     of_each = _dirichlet(concentration[:, None, :] + counts, rng)
     return of_each, _dirichlet(concentration, rng)
@@ -36,7 +38,9 @@ def log_posterior(point: Floats, counts: Integers) -> Floats:
     return each.sum(axis=(1, 2)) - whole.sum(axis=1) + jacobian
 
 
-def _shared_draws(counts: Integers, n_draws: int, rng: np.random.Generator) -> Floats:
+def _shared_draws(
+    counts: Integers, n_draws: int, rng: np.random.Generator, progress: Advance = lambda n: None
+) -> Floats:
     log = np.log(counts.sum(axis=0) + 1.0)
     ratios = log[:2] - log[2]
     height = log_posterior(np.column_stack([np.tile(ratios, (SPREADS.size, 1)), SPREADS]), counts)
@@ -44,7 +48,9 @@ def _shared_draws(counts: Integers, n_draws: int, rng: np.random.Generator) -> F
     middle = share @ SPREADS
     sd = np.sqrt(share @ (SPREADS - middle) ** 2) + 0.5
     fit = Fit(np.append(ratios, middle), np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), sd]))
-    drawn = chains_of(partial(log_posterior, counts=counts), [fit], n_draws, 1, rng)[0]
+    density = partial(log_posterior, counts=counts)
+    # Of three parameters with one mode draws after three sweeps hardly depend.
+    drawn = chains_of(density, [fit], n_draws, 1, rng, progress, sweeps=3)[0]
     return drawn[rng.permutation(n_draws)]  # neighbours hardly depend
 
 

@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Booleans, Floats, Integers
+from bayesagree._types import Advance, Booleans, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
@@ -52,6 +52,7 @@ def alternative_annotator_test(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
+    progress: Advance = lambda done: None,
 ) -> xr.Dataset:
     """Test whether each judge may replace a person: winning rate, advantage, exact test and posterior.
 
@@ -74,6 +75,8 @@ def alternative_annotator_test(
         chains x draws posterior draws in all.
     random_seed
         Same seed, same draws.
+    progress
+        Called with the number of new draws, of each judge.
 
     Returns
     -------
@@ -135,7 +138,7 @@ def alternative_annotator_test(
     _say_who_is_left_out(labels.annotators, kept, min_items)
     words = seed_sequence(random_seed).generate_state(answers.models.size)
     rngs = [np.random.default_rng([int(word), m]) for m, word in enumerate(words)]
-    parts = [exact_test(of[kept], margin) | posterior_test(of[kept], margin, n_draws, rng, ci_prob)
+    parts = [exact_test(of[kept], margin) | posterior_test(of[kept], margin, n_draws, rng, ci_prob, progress)
              for of, rng in zip(counts, rngs)]  # fmt: skip
     dims = ("model", "annotator")
     return xr.Dataset(
@@ -167,10 +170,15 @@ def exact_test(counts: Integers, epsilon: float) -> dict[str, Any]:
 
 
 def posterior_test(
-    counts: Integers, epsilon: float, n_draws: int, rng: np.random.Generator, ci_prob: float
+    counts: Integers,
+    epsilon: float,
+    n_draws: int,
+    rng: np.random.Generator,
+    ci_prob: float,
+    progress: Advance = lambda done: None,
 ) -> dict[str, Any]:
     """Summarise the posterior of one judge, of these annotators and of a new one."""
-    of_each, of_new = win_draws(counts, n_draws, rng)
+    of_each, of_new = win_draws(counts, n_draws, rng, progress)
     below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
     advantage = (of_each[:, :, 0] + of_each[:, :, 1]).mean(axis=1)
     lower, upper = hdi(advantage, ci_prob)

@@ -186,4 +186,4 @@ def draw_parameters(log_p: Floats, gold: Integers, draws: int, chains: int, rng:
         return log_q(log_p, x)[:, np.arange(gold.size), gold].T
 
     density = posterior(lambda x: of_items(x).sum(axis=0), prior)
-    return chains_of(density, [climb(of_items, prior, np.ones(gold.size))], draws, chains, rng)
+    return chains_of(density, [climb(of_items, prior, np.ones(gold.size))], draws, chains, rng, sweeps=3)

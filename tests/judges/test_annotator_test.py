@@ -139,3 +139,11 @@ def test_a_judge_of_one_answer_is_named():
     numbers = Predictions.from_numbers({"able": judge.astype(float), "idle": np.full(judge.size, 1.5)})
     with pytest.warns(UserWarning, match="judges 'idle' give"):
         alternative_annotator_test(ratings, numbers, draws=10, random_seed=1)
+
+
+def test_progress_counts_the_draws_of_each_judge():
+    people, judge = crowd()
+    judges = Predictions.from_labels({"one": judge, "other": np.roll(judge, 1)}, labels=[0, 1, 2])
+    labels, done = Labels.from_matrix(people, labels=[0, 1, 2]), []
+    alternative_annotator_test(labels, judges, draws=50, chains=2, random_seed=1, progress=done.append)
+    assert sum(done) >= 200 and sum(done) < 2 * (100 + 48)  # whole rounds of 48 chains
