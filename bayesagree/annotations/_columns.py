@@ -115,7 +115,7 @@ def names_array(names: Sequence[Any] | ArrayLike, role: str) -> Array:
 
 
 def encode(
-    values: Any, role: str, names: Sequence[Any] | Array | None = None, place: Place = "row {}".format
+    values: Any, role: str, names: Sequence[Any] | Array | int | None = None, place: Place = "row {}".format
 ) -> tuple[Codes, Array]:
     """Positions of values in `names` (by default their distinct values, sorted); missing is -1.
 

@@ -154,7 +154,7 @@ def given_risk(metric: Metric, risk: Mapping[Any, Any], labels: Sequence[Any]) -
     kind, found = metric.record.kind, {}
     if not isinstance(kind, Mean) or metric.record.needs == "numbers":
         raise InputError(f"risk= is of labels and means over items, which {metric.name} is not; leave one out")
-    if missing := [label for label in labels if pd.isna(risk.get(label))]:
+    if missing := [label for label in labels if np.any(pd.isna(risk.get(label)))]:
         raise InputError(f"no risk level for label {shorten(missing)}; every label needs one")
     for level in dict.fromkeys(risk[label] for label in labels):
         sums = partial(

@@ -102,7 +102,7 @@ class Found:
     container: Annotations | Comparisons | None = None
 
     # Rows of comparisons, and how `Comparisons.from_long` reads them.
-    games: tuple[pd.DataFrame, dict[str, Any]] | None = None
+    games: tuple[Any, dict[str, Any]] | None = None
 
     def annotations(self, wanted: Wanted, source: str) -> Annotations | Comparisons | None:
         """Make the container of the answers to one question, None where there are no answers."""
