@@ -55,8 +55,7 @@ def read_predictions(
     item, and others            all hard labels of an item: one column for each model
     item, and probabilities     those of the labels, if they sum to one (of the model "model"), else one probability of
                                 the last, positive of two labels for each model
-    item, and ``A_no A_yes B_no B_yes``
-                                those of the labels of each model, if each sums to one
+    item, ``A_no A_yes B_no``   and ``B_yes``: those of the labels of each model, if they sum to one
     ==========================  ================================================
 
     Without a column of items the rows are the items 0, 1, ... A list in the cell of a label or score holds the answers
