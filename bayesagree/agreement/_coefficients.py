@@ -118,7 +118,7 @@ def row_of(sides: Sides, drawn: Floats, ci_prob: float) -> Row:
 
 def few(n: int) -> str:
     """Say that there are too few items with two annotations."""
-    return f"{n} item{'s' * (n > 1)}: an interval over items needs {FEWEST}, each with two annotations"
+    return f"{n} item{'s' * (n != 1)}: an interval over items needs {FEWEST}, each with two annotations"
 
 
 def together(*notes: str) -> str:

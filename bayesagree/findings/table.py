@@ -43,7 +43,7 @@ def audit(
     time: pd.DataFrame | None = None,
     texts: Any = None,
     random_seed: Seed = None,
-    progress: Advance | None = None,
+    progress: Advance = lambda done: None,
 ) -> pd.DataFrame:
     """Look for what is wrong with a test set, and rank it.
 
@@ -124,8 +124,7 @@ def audit(
                 said[name] = check.look(case)
         except InputError as lack:
             rows[name] = ["not run", f"{about}: needs {lack}", "", "", ""]
-        if progress is not None:
-            progress(1)
+        progress(1)
     calls = {name: ways[of_commands.get()] for name, ways in CALLS.items()}
     for name, chance in _corrected(said).items():
         found, check = said[name], checks[name]

@@ -14,7 +14,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import Found, Kind, Wanted, naming
+from bayesagree.io.formats._found import Found, Kind, Wanted, naming, spelled_as
 from bayesagree.io.formats._guess import Columns
 from bayesagree.io.formats.registry import Format, format_of, formats
 
@@ -226,14 +226,17 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     # Answers of runs are other labels than the verdicts on them.
     annotations = None if wanted.outputs and found.runs else found.annotations(wanted, source)
     if annotations is not None:
-        _require_used(annotations.kind, wanted, asks=bool(found.answers or found.spans))
+        # Answers are those to a question; a table has one.
+        _require_used(
+            annotations.kind, wanted._replace(question=None) if found.answers or found.spans else wanted
+        )
     _warn_of_names(annotations, wanted, source)
     labels, read, annotated = wanted.labels, {}, ()
     if isinstance(annotations, Labels):
         ours = annotations.categories.tolist()
         if wanted.merge_similar:
-            known = {spelling_key(str(label)): label for label in ours}
-            found.outputs = [(m, i, known.get(spelling_key(str(k)), k), s) for m, i, k, s in found.outputs]
+            one = spelled_as(ours)
+            found.outputs = [(m, i, one(k), s) for m, i, k, s in found.outputs]
         labels = labels or [*ours, *sorted({label for _, _, label, _ in found.outputs} - {*ours}, key=str)]
         stated = wanted.kind is not None or annotations.ordered is not None
         if not stated and len(ours) > 2 and annotations.categories.dtype.kind in "iuf":
@@ -253,17 +256,13 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     return Export(name, annotations, predictions, found.gold, spans, contents, tuple(found.notes))
 
 
-def _require_used(kind: str, wanted: Wanted, *, asks: bool) -> None:
+def _require_used(kind: str, wanted: Wanted) -> None:
     """Refuse another kind than the file holds, and options that would not be used."""
     if wanted.kind not in (None, kind):
         raise InputError(f"it holds {kind}, no {wanted.kind}; leave {say('kind', wanted.kind)} out")
     for name, kinds in OF_KINDS.items():
         value = getattr(wanted, name)
-        if (
-            value is not Wanted._field_defaults[name]
-            and kind not in kinds
-            and not (name == "question" and asks)
-        ):
+        if value is not Wanted._field_defaults[name] and kind not in kinds:
             raise InputError(f"it holds {kind}, of which {say(name, value)} says nothing; leave it out")
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations._columns import coded, column
-from bayesagree.annotations._words import named_columns, spelling_key
+from bayesagree.annotations._words import named_columns
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.annotations.runs import NAMES, Runs, one_row_a_run
 from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
-from bayesagree.io.formats._found import Wanted, naming
+from bayesagree.io.formats._found import Wanted, naming, spelled_as
 from bayesagree.io.formats._guess import Columns, is_number, nested, only_key
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import read_table
@@ -170,17 +170,13 @@ def _named_by_role(table: pd.DataFrame, **names: str) -> pd.DataFrame:
 
 def _spelled_as(table: pd.DataFrame, labels: Sequence[Any]) -> pd.DataFrame:
     """Return a table in which labels, in cells and as names of columns, are spelled as these."""
-    known = {spelling_key(str(label)): label for label in labels}
-
-    def one(value: Any) -> Any:
-        return known.get(spelling_key(value), value) if isinstance(value, str) else value
-
+    one = spelled_as(labels)
     columns = pd.Index([name if name in ROLES else one(name) for name in table.columns])
     if (twice := columns[columns.duplicated()]).size:
         raise InputError(f"{twice.size + 1} columns are spellings of {twice[0]!r}; leave one of them")
     table = table.set_axis(columns, axis=1)
     texts = [name for name in columns if name not in ("model", "item") and table[name].dtype.kind not in "biuf"]
-    return table.assign(**{name: table[name].map(one) for name in texts})
+    return table.assign(**{name: table[name].map(one, na_action="ignore") for name in texts})
 
 
 def _one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFrame, str | None]:

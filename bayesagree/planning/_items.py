@@ -40,7 +40,7 @@ def outlook_of(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance | None = None,
+    progress: Advance = lambda done: None,
 ) -> Outlook:
     """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
     labels: Any = as_annotations(annotations, (Labels, Rankings, Comparisons))
@@ -49,17 +49,14 @@ def outlook_of(
     if prior is not None and isinstance(prior, DavidsonPrior) != games:
         way_out = "a DavidsonPrior" if games else "a number"
         raise InputError(f"prior={prior!r} is none of {labels.kind}; pass {way_out}")
+    given: dict[str, Any] = {} if prior is None else {"prior": prior}
     if games:
-        return of_pairs(labels, davidson(labels, prior=cast(Any, prior), random_seed=random_seed))
+        return of_pairs(labels, davidson(labels, **given, random_seed=random_seed, progress=progress))
     if predictions is not None:
         labels, predictions = cast(Any, without_missing(labels, predictions, missing))
-    given, request = (
-        {} if prior is None else {"prior": prior},
-        Request(random_seed=random_seed, progress=progress),
-    )
-    chosen = Choice(plausibility, "")
-    if is_auto(plausibility):
-        chosen = default_posterior(labels, predictions, given)
+    request = Request(random_seed=random_seed, progress=progress)
+    named = Choice(plausibility, "")
+    chosen = default_posterior(labels, predictions, given) if is_auto(plausibility) else named
     posterior = specification_for(labels, chosen.name, given, ("plausibility", "prior"))
     models, predicted = np.empty(0), np.empty((0, labels.items.size), np.int32)
     if predictions is not None:

@@ -28,7 +28,7 @@ def annotate_next(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance | None = None,
+    progress: Advance = lambda done: None,
 ) -> pd.DataFrame:
     r"""List the items to label next, best first, by the expected gain of one more vote.
 
@@ -136,7 +136,7 @@ def value_of_votes(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance | None = None,
+    progress: Advance = lambda done: None,
 ) -> pd.DataFrame:
     r"""Compute the probability of choosing the better of the two best models, after more votes.
 

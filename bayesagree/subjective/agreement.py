@@ -113,8 +113,7 @@ def group_agreement(
         alpha = _alpha(total, same=g == h)
         items = int((part[:, 0] > 0).sum())
         drawn = alpha[1:] if np.isfinite(alpha[0]) and items >= FEWEST else alpha[:0]
-        note = few(items) if 0 < items < FEWEST else "all annotations are equal" if np.isnan(alpha[0]) else ""
-        note = note if items else "no item has a pair of their annotations"
+        note = few(items) if items < FEWEST else "all annotations are equal" if np.isnan(alpha[0]) else ""
         found = interval_of(drawn, ci_prob, note, estimate=alpha[0], equal_tails=unordered)
         n = round(part[:, 0].sum() / (2 if g == h else 1))
         rows.append((groups.names[g], groups.names[h], n, alpha[0], *(found[name] for name in ENDS)))

@@ -94,3 +94,10 @@ def test_the_next_pair_is_shown_in_the_order_that_it_had_less_often():
     found = annotate_next(Comparisons.from_long(table), **options).set_index(["first", "second"])
     assert {("B", "A"), ("A", "C")} <= set(found.index)
     assert found["comparisons"].sort_index().tolist() == [5, 7, 6]
+
+
+def test_progress_counts_the_draws_of_strengths():
+    table = pd.DataFrame({"left": list("AABBC") * 6, "right": list("BCCAA") * 6, "winner": list("AtBBA") * 6})
+    games, done = Comparisons.from_long(table.replace("t", "tie")), []
+    annotate_next(games, n=1, random_seed=1, progress=done.append)
+    assert sum(done) > 0

@@ -1,7 +1,7 @@
 """What a reader finds in an export, and the containers made of it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -61,6 +61,12 @@ class Wanted(NamedTuple):
         return self.spelled(kept, spelling_key, self.labels)
 
 
+def spelled_as(labels: Iterable[Any]) -> Callable[[Any], Any]:
+    """Return the function that spells a label as these, where it differs from one in its spelling alone."""
+    known = {spelling_key(str(label)): label for label in labels}
+    return lambda value: known.get(spelling_key(str(value)), value)
+
+
 @contextmanager
 def naming(name: str, what: str) -> Iterator[None]:
     """Put the file and its assumed format in front of every error; refuse a file that lacks what these promise."""
@@ -100,7 +106,6 @@ class Found:
     notes: list[str] = field(default_factory=list)
     # The annotations themselves, from tables.
     container: Annotations | Comparisons | None = None
-
     # Rows of comparisons, and how `Comparisons.from_long` reads them.
     games: tuple[Any, dict[str, Any]] | None = None
 
