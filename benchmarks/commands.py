@@ -51,7 +51,6 @@ COMMANDS = [
     "subjective labels.csv scores.csv --annotators people.csv --group age",
     "plan labels.csv --n-items 50,100 --n-annotators 3,5 --target 0.9",
     "next labels.csv scores.csv",
-    "doctor",
 ]
 ROOT = Path(__file__).parents[1]
 FIRST = ["demo", "report labels.csv scores.csv -o page.html --force"]

@@ -29,7 +29,6 @@ COMMANDS = {
     "plan": "Show what more items and annotators would show, and cost.",
     "next": "List the items to label next.",
     "preferences": "Show the strengths of models from comparisons of two.",
-    "doctor": "Check the installation.",
 }
 
 
