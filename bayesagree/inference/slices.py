@@ -28,7 +28,7 @@ TURNS = (2, 3, 5)
 WARM_UP, REFITS, UNIT_DRAWS = 16, (0.3, 0.65, 1.0), 2.0
 # Chains at least behind all chains of a result, sweeps of a draw, and how far from a mode, beside its normal
 # approximation, chains begin.
-WALKERS, SWEEPS, SPREAD = 48, 8, 0.5
+WALKERS, SWEEPS, SPREAD = 48, 5, 0.5
 # Halvings of a step of the climb, the gain of log density at which it ends, that where chains only begin, and the step
 # of derivatives in prior sds.
 STEPS, ENOUGH, ENOUGH_TO_BEGIN, EPSILON = 40, 1e-4, 0.3, 1e-5
