@@ -8,8 +8,8 @@ import numpy as np
 from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.inference.kernel_draws import log_dirichlets
 
-# Least logarithm of a mean that is drawn.
-LEAST = -300.0
+# Least logarithm of a mean that is drawn, and of shapes the least that are far from it.
+LEAST, LARGE = -300.0, 0.1
 
 
 def slice_step(rng: Rng, density: Callable[[Floats], Floats], at: Floats, width: Any) -> Floats:
@@ -53,4 +53,7 @@ class Counts(NamedTuple):
 
 def mean(rng: Rng, shape: Any) -> Floats:
     """Draw a Dirichlet vector of each row of shapes, none of its numbers so small that it could not come back."""
-    return np.exp(np.maximum(log_dirichlets(rng, shape), LEAST))
+    if shape.min() < LARGE:
+        return np.exp(np.maximum(log_dirichlets(rng, shape), LEAST))
+    drawn = rng.standard_gamma(shape)
+    return drawn / drawn.sum(axis=-1, keepdims=True)

@@ -106,17 +106,33 @@ class Part(NamedTuple):
 
     @classmethod
     def of(
-        cls, sampler: Sampler, rng: Rng, at: Any, kept: Any, request: Request, thin: int, *, confusion: bool
+        cls,
+        sampler: Sampler,
+        rng: Rng,
+        at: Any,
+        kept: Any,
+        request: Request,
+        thin: int,
+        before: "Part | None",
+        *,
+        confusion: bool,
     ) -> "Part":
         """Run chains for draws at these positions of what is kept, (chain, draw, ...) by name.
 
+        Of the draws `before`, half as far apart, every second one stays, and the chains go on from there.
         ``label_probability`` are the conditional expectations of the label with most votes of the monitored items.
         """
         apart = rng.spawn(1)[0]  # what is kept does not change the draws
         items = monitored_items(sampler.crowd.n_items)
         best = sampler.crowd.shares[items].argmax(axis=1)
-        now, expected = {}, np.zeros(1)
-        for place in at:
+        now, expected, stay = {}, np.zeros(1), 0
+        if before is not None:
+            stay = at.size // 2
+            expected = before.expected * (stay / at.size)
+            for new, old in zip(at, at[1::2]):
+                for values in kept.values():
+                    values[:, new] = values[:, old]
+        for place in at[stay:]:
             drawn = sampler.draw(rng, thin)
             matrices = {"confusion": sampler.confusion(apart).astype(np.float32)} if confusion else {}
             right = np.diagonal(matrices["confusion"], axis1=2, axis2=3) if confusion else sampler.right(apart)

@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-# Chains whose R-hat is larger are drawn again from where they are, so many times as long, and at most in all.
-LARGEST_R_HAT, LONGER, LONGEST = 1.07, 2, 16
+# Chains whose R-hat is larger go on for as long again, every second draw kept; at most so many times as long in all.
+LARGEST_R_HAT, LONGEST = 1.07, 16
 TARGET = (
     "score from these annotations alone, in which items that they leave open count against every model "
     "(no estimate of the score against one truth: good models score too low)"
@@ -120,11 +120,13 @@ class DawidSkene(Posterior):
             longest = thin * (LONGEST if self.thin is None and request.draws >= ENOUGH_DRAWS else 1)
             for _ in range(tune):
                 sampler.sweep(rng)
+            part = None
             while True:
-                part = parts[name] = Part.of(sampler, rng, at, kept, request, thin, confusion=self.confusion)
+                part = Part.of(sampler, rng, at, kept, request, thin, part, confusion=self.confusion)
                 if thin >= longest or part.r_hat <= LARGEST_R_HAT:
                     break
-                thin *= LONGER
+                thin *= 2
+            parts[name] = part
             if at.size == request.draws:
                 own = self.prior if prior is not ACCURATE else prior
                 settings |= {"variant": variant, "prior": own and asdict(own), "tune": tune, "thin": thin}
@@ -225,8 +227,8 @@ def dawid_skene(
         label of one more annotator, a typical one.
     draws, chains, tune, thin
         Kept draws per chain; sweeps before the first of them (200; 300 for ordered); sweeps per kept draw (1; 2 where a
-        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on with twice as many,
-        up to sixteen times.
+        population is learnt). By default chains that do not agree yet (R-hat above 1.07) go on for as long again,
+        every second draw kept, up to sixteen times as long.
     random_seed
         Same seed, same draws.
     top_labels
