@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
-from bayesagree.errors import InputError, shorten
+from bayesagree.errors import InputError, say, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -119,6 +119,12 @@ class Source(Columns):
         if self.data is not None:
             from bayesagree.datasets import load
 
+            told = [one.name for one in fields(Source) if getattr(self, one.name) != one.default]
+            if unused := sorted({*told} - {"data", "ordered", "item", "annotator", "label"}):
+                only = say(unused[0], getattr(self, unused[0]))
+                raise InputError(
+                    f"{only} says how to read a file; --data {self.data} is read as it is: leave it out"
+                )
             return load(self.data)
         from bayesagree.io.exports import read_export
 

@@ -29,6 +29,7 @@ def check(
     Example: bayesagree check labels.csv predictions.csv --new candidate --old deployed --not-worse .01
     """
     from bayesagree.evaluation.gates import claim, required_probability
+    from bayesagree.evaluation.tables import given_notes
 
     truth, models = source.read(needed=True)
     if not_worse is not None and not not_worse > 0:
@@ -43,4 +44,5 @@ def check(
         Table("claim", [row | {"margin": margin}], most=0),
         Table("pairs", pairs, f"{metric}: difference with its 95 % HDI"),
     ]
-    return Answer(tables, [f"{found.sentence}."], code=int(not found.supported))
+    notes = [f"{found.sentence}.", *given_notes(truth, models, missing)]
+    return Answer(tables, notes, code=int(not found.supported))

@@ -52,6 +52,10 @@ MODELS = "labels.csv models.csv"
 REFUSED = {
     "evaluate": "give either a file of annotations or --data NAME",
     "evaluate labels.csv": "there are no predictions",
+    "agreement --data x --kind ratings": "--kind ratings says how to read a file; --data x is read as it is",
+    "agreement --data x --merge-similar": "--merge-similar says how to read a file",
+    "agreement --data x --rank place": "--rank place says how to read a file",
+    "evaluate --data x --missing-labels n/a": "--missing-labels n/a says how to read a file",
     "evaluate labels.csv --item unit": "no column 'unit'",
     "evaluate missing.csv x.csv": "there is no file 'missing.csv'",
     "evaluate missing.nc": "missing.nc",

@@ -186,6 +186,15 @@ def test_check_says_it_by_its_exit_code(run, votes, models, margin, code):
         assert str(error.value).splitlines()[0] in " ".join(done.stdout.split())
 
 
+def test_check_says_how_many_items_it_leaves_out(run, folder, tmp_path):
+    table = pd.read_csv(folder / "models.csv")
+    first = table["item"].unique()[:3]
+    table[(table["model"] != "fair") | ~table["item"].isin(first)].to_csv(tmp_path / "some.csv", index=False)
+    claim = ("--new", "fair", "--old", "[bold]good", "--missing", "skip", "--plausibility", "dirichlet")
+    said = " ".join(run("check", "labels.csv", tmp_path / "some.csv", *claim, *OPTIONS).stdout.split())
+    assert f"3 of {table['item'].nunique()} items are left out: a model predicts nothing for them." in said
+
+
 def test_annotators(document, folder, votes):
     gold = pd.read_csv(folder / "gold.csv").set_index("item")["label"].to_dict()
     how = {"variant": "one_coin", **SHORT}
