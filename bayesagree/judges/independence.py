@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers
+from bayesagree._types import Advance, Array, Booleans, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -38,6 +38,7 @@ def effective_judges(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
+    progress: Advance = lambda done: None,
 ) -> xr.DataTree:
     """Estimate how many independent judges a panel is worth, and the correlations of errors.
 
@@ -57,6 +58,8 @@ def effective_judges(
         Draws per chain and number of chains.
     random_seed
         Same seed, same draws.
+    progress
+        Called with 1 after every draw of a chain.
 
     Returns
     -------
@@ -101,7 +104,9 @@ def effective_judges(
     rngs = [np.random.default_rng([int(word), c]) for c, word in enumerate(words)]
     known, evidence = _known_truths(truth, items, labels)
     verdict = verdict[known]
-    correlation, error_rate = map(np.stack, zip(*(_errors(verdict, evidence, shape[1], rng) for rng in rngs)))
+    correlation, error_rate = map(
+        np.stack, zip(*(_errors(verdict, evidence, shape[1], rng, progress) for rng in rngs))
+    )
     warn_of_one_answer(names, verdict)
     few = names[error_rate.mean(axis=(0, 1)) * known.sum() < FEW_ERRORS]
     if few.size:
@@ -134,7 +139,7 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
 
 
 def _errors(
-    verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator
+    verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator, progress: Advance
 ) -> tuple[Floats, Floats]:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
@@ -153,6 +158,7 @@ def _errors(
         covariance = np.cov(np.vstack([error, pseudo]), rowvar=False, aweights=weight, ddof=0)
         scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
         np.divide(covariance, scale, out=correlation[draw], where=scale > 1e-10)
+        progress(1)
     return correlation, rate
 
 

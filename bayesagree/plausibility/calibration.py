@@ -18,7 +18,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Rng
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import best_labels, label_dtype
@@ -34,7 +34,9 @@ from bayesagree.plausibility.dawid_skene._labels import CONDITIONAL_SHARE
 FLOOR = 1e-12
 
 
-def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.DataTree:
+def calibrate(
+    tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None, progress: Advance = lambda done: None
+) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
     Parameters
@@ -44,6 +46,10 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
     gold
         Item to true label; 50 to 300 items drawn at random from those the posterior is used for. Gold items
         chosen otherwise, such as easy or disputed ones, calibrate only items like themselves.
+    random_seed
+        Same seed, same draws.
+    progress
+        Called with 1 after every draw of a chain.
 
     Returns
     -------
@@ -95,6 +101,7 @@ def calibrate(tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None) -> xr.
         plausibility = CONDITIONAL_SHARE * q
         plausibility[np.arange(items.size), categories(rng, q)] += 1 - CONDITIONAL_SHARE
         kept[at] = best_labels(plausibility, depth) if depth else plausibility
+        progress(1)
     once = ("chain", "draw")
     return result_tree(
         {

@@ -30,7 +30,10 @@ def claims(n_items: int, eta: float, random_seed: int, offset: Sequence[float] =
 @pytest.mark.parametrize("eta", [0.2, 0.6, 1.0])
 def test_the_exponent_is_recovered_within_its_own_uncertainty(eta):
     tree, gold = claims(2000, eta, random_seed=1)
-    exponent = calibrate(tree, {i: gold[i] for i in range(300)}, random_seed=2)["posterior"]["exponent"].values
+    done: list[int] = []
+    known = {i: gold[i] for i in range(300)}
+    exponent = calibrate(tree, known, random_seed=2, progress=done.append)["posterior"]["exponent"].values
+    assert sum(done) == exponent.size
     assert abs(exponent.mean() - eta) < 4 * exponent.std()
     assert exponent.std() < 0.25 * eta
 

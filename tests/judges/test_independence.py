@@ -24,9 +24,10 @@ def test_published_numbers_of_effective_judges(judges, correlation, worth):
 
 
 def test_gold_gives_the_correlations_of_errors():
-    truth, said = panel(2000)
+    (truth, said), done = panel(2000), []
     judges = Labels.from_matrix(said, annotators=list("abcd"), labels=[0, 1])
-    tree = effective_judges(judges, dict(enumerate(truth)), draws=300, chains=2, random_seed=1)
+    tree = effective_judges(judges, dict(enumerate(truth)), draws=300, chains=2, random_seed=1, progress=done.append)
+    assert sum(done) == 600
     expected = np.corrcoef((said != truth[:, None]).T)
     found = tree["posterior"]["correlation"].mean(("chain", "draw")).values
     np.testing.assert_allclose(found, expected, atol=0.01)
