@@ -150,9 +150,12 @@ class Source(Columns):
         from bayesagree.annotations.annotators import Annotators
 
         if path is not None:
+            from bayesagree.annotations._words import guessed_columns
             from bayesagree.io.tables import read_table
 
-            return Annotators.from_table(read_table(path), annotator=self.annotator)
+            table = read_table(path)
+            (who,) = guessed_columns(table.columns, annotator=self.annotator)
+            return Annotators.from_table(table, annotator=who)
         found = None if self.data is None else self.found.extra.get("annotators")
         return None if found is None else Annotators.from_table(found)
 

@@ -256,6 +256,14 @@ def test_subjective(document, folder, votes, models):
     assert {"group", "other_group", "alpha"} <= found["agreement"][0].keys()
 
 
+def test_people_whose_table_names_them_otherwise(document, run, folder, tmp_path):
+    people = pd.read_csv(folder / "people.csv").rename(columns={"annotator": "rater"})
+    people.to_csv(tmp_path / "raters.csv", index=False)
+    words = ("agreement", "labels.csv", "--group", "age", "--seed", 2, "--annotators")
+    assert document(*words, tmp_path / "raters.csv") == document(*words, "people.csv")
+    assert "column 'rater' is taken for the annotator" in run(*words, tmp_path / "raters.csv").stderr
+
+
 @pytest.mark.long
 def test_subjective_against_the_truth_of_each_group(document):
     words = ("labels.csv", "models.csv", "--annotators", "people.csv", "--group", "age", "--draws", 50)
