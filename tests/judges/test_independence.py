@@ -81,3 +81,15 @@ def test_a_judge_of_one_answer_is_named():
         effective_judges(
             Labels.from_matrix(said, annotators=list("abcd")), dict(enumerate(truth)), draws=10, random_seed=1
         )
+
+
+def test_a_judge_who_never_errs_counts_in_no_mean():
+    truth, said = panel(600)
+    said[:, 3] = truth
+    judges = Labels.from_matrix(said, annotators=list("abcd"), labels=[0, 1])
+    with pytest.warns(UserWarning, match="err on fewer than 5 items"):
+        drawn = effective_judges(judges, dict(enumerate(truth)), draws=50, random_seed=1)["posterior"].to_dataset()
+    pairs = drawn["correlation"].values[..., *np.triu_indices(4, 1)]
+    np.testing.assert_array_equal(np.isnan(pairs).all(axis=(0, 1)), [False, False, True, False, True, True])
+    np.testing.assert_allclose(drawn["mean_correlation"], np.nanmean(pairs, axis=-1))
+    np.testing.assert_allclose(drawn["n_effective"], 4 / (1 + 3 * drawn["mean_correlation"]))
