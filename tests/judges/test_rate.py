@@ -92,7 +92,7 @@ def test_same_seed_same_draws_in_any_order_of_rows():
     })  # fmt: skip
     shuffled = Labels.from_long(table.sample(frac=1, random_state=1), labels=[0, 1])
     by = {"length": {i: "long" if i % 4 else "short" for i in systems}}
-    how = {"by": by, "random_seed": 5, **FEW, "draws": 10}
+    how = {"by": by, "random_seed": 5, "target": "truth", **FEW, "draws": 10}
     first = corrected_rate(verdicts, people, system=systems, **how, progress=(done := []).append)
     assert sum(done) == 2 * 10 * 1  # with the judges and without
     second = corrected_rate(shuffled, people, system=dict(reversed(systems.items())), **how)
@@ -194,8 +194,38 @@ def test_a_judge_lenient_to_one_system_is_named():
     lenient = Labels.from_matrix(praised[:, None], annotators=["judge-0"], labels=[0, 1])
     sentence = "Judge judge-0 is lenient to a compared with the other systems."
     for judge, said in ((lenient, True), (verdicts, False)):
-        table = judge_table(corrected_rate(judge, people, system=systems, positive=1, **SHORT))
+        table = judge_table(corrected_rate(judge, people, system=systems, positive=1, target="truth", **SHORT))
         assert (sentence in table.attrs["warnings"]) is said
+
+
+@pytest.mark.filterwarnings("always:people labelled fewer")
+@pytest.mark.parametrize("asked", [9, 10])
+def test_systems_of_few_people_are_named(asked, recwarn):
+    """Systems a, b and c in turn: the first 3 n items hold n of each."""
+    verdicts, people, systems = data(n=60, asked=3 * asked - 2)
+    corrected_rate(verdicts, people, system=systems, target="truth", **(FEW | {"draws": 2}))
+    said = [str(one.message) for one in recwarn if str(one.message).startswith("people labelled fewer")]
+    named = {9: "items of 'a', 'b', 'c': their", 10: "items of 'b', 'c': their"}[asked]
+    assert [named in text for text in said] == [True], said
+
+
+def test_columns_of_the_regression_are_as_wide_as_their_priors():
+    """Two systems: intercept, slopes of both judges, the systems' mean verdict; deviations of a system alone."""
+    rng = np.random.default_rng(1)
+    said = rng.integers(0, 2, (40, 2))
+    verdicts = Labels.from_matrix(said, annotators=["j", "k"], labels=[0, 1])
+    people = Labels.from_matrix(said[:20, :1], labels=[0, 1])
+    prior = CorrectedRatePrior(intercept_sd=3.0, slope_sd=0.7)
+    panel = panel_of(verdicts, people, {i: "ab"[i % 2] for i in range(40)}, 1, None)
+    found = regression(panel, prior)
+    column = dict(zip(found.names, found.columns.T))
+    scaled = (said - said.mean(axis=0)) / said.std(axis=0)
+    np.testing.assert_allclose(column["all"], 3.0)
+    np.testing.assert_allclose(np.stack([column["j"], column["k"]], axis=1), 0.7 * scaled)
+    of_a = np.arange(40) % 2 == 0
+    np.testing.assert_allclose(column["system a: all"], of_a)
+    np.testing.assert_allclose(column["system a: j"], np.where(of_a, scaled[:, 0], 0))
+    np.testing.assert_allclose(column["1 judges positive"], said.sum(axis=1) == 1)
 
 
 def test_what_is_refused():

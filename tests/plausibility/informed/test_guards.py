@@ -1,5 +1,7 @@
 """Chains that disagree are named; models left out choose the posterior."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -27,10 +29,17 @@ def test_models_to_leave_out_choose_the_posterior_that_learns_from_the_others():
     assert settings_of(found)["left_out"] == ["B"]
 
 
-def test_scores_by_class_are_named_where_votes_are_few():
+@pytest.mark.parametrize("votes", [3, 4, 5])
+def test_scores_by_class_are_named_where_votes_are_few(votes, recwarn):
     rng = np.random.default_rng(8)
     truth = rng.dirichlet(np.full(3, 0.7), 40)
     models = Predictions.from_labels({"A": truth.argmax(axis=1)}, labels=range(3))
     asked = {"plausibility": "informed_dirichlet", "exclude": [], "draws": 10, "chains": 1, "random_seed": 1}
-    with pytest.warns(UserWarning, match="'balanced_accuracy' depends on the share of items of each class"):
-        evaluate(Labels.from_counts(rng.multinomial(3, truth)), models, metrics="balanced_accuracy", **asked)
+    labels = Labels.from_counts(rng.multinomial(votes, truth))
+    for metrics, few in (("balanced_accuracy", votes < 5), ("accuracy", False)):
+        recwarn.clear()
+        warnings.simplefilter("always")
+        evaluate(labels, models, metrics=metrics, **asked)
+        said = [str(one.message) for one in recwarn]
+        named = f"'{metrics}' depends on the share of items of each class"
+        assert any(text.startswith(named) for text in said) is few
