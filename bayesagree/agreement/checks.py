@@ -81,19 +81,18 @@ def item_fit(
     drawn = joint_posterior(problem).phi.draw(draws, rng)
     means = draw_item_means(problem, drawn, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
-    observed_mean, observed = _moments(_coarse(ratings, ratings.unit()), item)
+    _, observed = _moments(_coarse(ratings, ratings.unit()), item)
     larger = np.zeros(rated.size)
     for mu, precision, ends in zip(means, np.exp(drawn.y), drawn.shares):
         _, replicate = _moments(_replicate(ratings, mu[item], precision, ends, rng), item)
         # Levels make many replicates equal to the observation: a tie counts half, so that p-values lean to no side.
         larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)
     p_value = larger / draws
-    low, high = ratings.scale
     n = np.bincount(item)
     fit = np.select(
         [p_value < threshold, p_value > 1 - threshold], ["more disagreement", "more agreement"], "ok"
     )
-    moments = {"mean": low + (high - low) * observed_mean, "sd": (high - low) * observed}
+    moments = dict(zip(("mean", "sd"), _moments(ratings.rating, item)))
     table = pd.DataFrame(
         {"item": ratings.items[rated], "n_annotations": n, **moments, "p_value": p_value, "fit": fit}
     )

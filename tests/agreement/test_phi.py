@@ -5,10 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 from _paths import ROOT
 from _phi import levels, posterior_of
 
 from bayesagree import simulate
+from bayesagree.agreement.annotator_effects import annotator_levels
 from bayesagree.agreement.checks import item_fit
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.agreement.differences import agreement_difference
@@ -133,3 +135,43 @@ def test_items_with_their_own_phi_are_found():
     assert len(torn_items) >= 5
     assert (torn_items >= 160).all()
     assert (worst.loc[worst["fit"] == "more agreement", "item"] < 160).all()
+
+
+def test_an_item_that_divides_people_is_misfit_first():
+    """Ten items of agreement and one of two camps; where all replicates equal an item, its p-value is a half."""
+    table = np.array([[3, 3, 3, 4, 3]] * 10 + [[1, 5, 1, 5, 5]])
+    found = item_fit(Ratings.from_matrix(table, scale=(1, 5), step=1), draws=200, random_seed=1)
+    worst = found.iloc[0]
+    assert (worst["item"], worst["fit"], worst["n_annotations"]) == (10, "more disagreement", 5)
+    assert worst["p_value"] < 0.01
+    np.testing.assert_allclose([worst["mean"], worst["sd"]], [3.4, table[10].std(ddof=1)])
+    assert (found["p_value"].iloc[1:] > 0.05).all()
+    distance = np.minimum(found["p_value"], 1 - found["p_value"])
+    assert distance.is_monotonic_increasing
+    alike = Ratings.from_matrix(np.full((30, 4), 5), scale=(1, 5), step=1)
+    assert item_fit(alike, draws=100, random_seed=1)["p_value"].mean() > 0.45
+
+
+@pytest.mark.parametrize(
+    ("ratings", "likelihood", "message"),
+    [
+        ([[1], [2], [3]], "binned", "needs two annotators or more"),
+        ([[1, 2]] * 3, "inflated", "has no annotator effects"),
+    ],
+)
+def test_levels_are_refused_where_there_are_none(ratings, likelihood, message):
+    given = Ratings.from_matrix(ratings, scale=(1, 5), step=1)
+    with pytest.raises(InputError, match=message):
+        common_agreement(given, annotator_effects="shift", likelihood=likelihood)
+
+
+def test_levels_of_annotators_are_those_of_the_draws():
+    shift = np.linspace(-1, 1, 401)[:, None] * [0.4, 0.1, 0.2] + [1.0, 0.0, -0.5]
+    drawn = xr.DataArray(shift[None], {"annotator": list("abc")}, ("chain", "draw", "annotator"))
+    table = annotator_levels(xr.DataTree.from_dict({"posterior": drawn.to_dataset(name="annotator_shift")}))
+    assert table["annotator"].tolist() == ["c", "b", "a"]
+    np.testing.assert_allclose(table["shift"], [-0.5, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(table["upper"] - table["lower"], 0.95 * 2 * np.array([0.2, 0.1, 0.4]), rtol=0.01)
+    np.testing.assert_allclose(table["prob_above"], [0, 200 / 401, 1], atol=1e-9)
+    with pytest.raises(InputError, match="no annotator_shift"):
+        annotator_levels(xr.DataTree.from_dict({"posterior": drawn.to_dataset(name="other")}))

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import (
     Annotators,
@@ -154,6 +155,38 @@ def votes_of(labels):
     from bayesagree import Predictions
 
     return Predictions.from_labels({"A": labels.to_matrix().iloc[:, 0].tolist()}, labels=["a", "b"])
+
+
+def test_widths_of_designs_stand_within_those_of_one_study():
+    width = np.array([[0.4, 0.3], [0.2, 0.1]])
+    table = {"width": width, "width_lower": width * [0.8, 0.9], "width_upper": width * [1.2, 1.5]}
+    dims = ("items", "annotators")
+    designs = xr.Dataset({name: (dims, v) for name, v in table.items()}, {"items": [50, 200], "annotators": [3, 5]})
+    (panel,) = drawn(plots.plot_designs(designs.assign_attrs(metric="fleiss_kappa", target=0.25).transpose()))
+    for k, bars in enumerate(panel.containers):
+        line, _, (segments,) = bars
+        np.testing.assert_allclose(line.get_xydata().T, [[3, 5], width[k]])
+        ends = [segment[:, 1] for segment in segments.get_segments()]
+        np.testing.assert_allclose(ends, np.stack([table["width_lower"][k], table["width_upper"][k]], axis=1))
+    assert [line.get_ydata()[0] for line in panel.lines if line.get_label() == "wanted"] == [0.25]
+
+
+def test_groups_stand_at_their_means_beside_that_of_all():
+    draws = np.random.default_rng(1).beta(8, 2, (2, 100, 1, 1)) - [[0.0], [0.1], [0.2]]
+    parts = {"performance": (("chain", "draw", "group", "model"), draws)}
+    names = {"group": ["a", "b", "c"], "model": ["A"]}
+    sizes = xr.Dataset({"n_annotators": ("group", [4, 5, 6])}, {"group": names["group"]})
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(parts, names), "constant_data": sizes})
+    (panel,) = drawn(plots.plot_groups(tree))
+    points = next(line for line in panel.lines if line.get_marker() == "o")
+    np.testing.assert_allclose(points.get_xydata(), np.column_stack([draws[..., 0].mean(axis=(0, 1)), range(3)]))
+    (dashed,) = (line for line in panel.lines if line.get_linestyle() == "--")
+    np.testing.assert_allclose(dashed.get_xdata(), draws.mean())
+    lengths = [np.diff(segment[:, 0])[0] for segment in panel.collections[0].get_segments()]
+    np.testing.assert_allclose(lengths, lengths[0])  # the draws are alike but for a shift
+    inside = np.mean(np.abs(draws[..., 0, 0] - np.mean(panel.collections[0].get_segments()[0][:, 0])) <= lengths[0] / 2)
+    assert inside == pytest.approx(0.95, abs=0.01)
+    assert [text.get_text() for text in panel.get_yticklabels()] == ["a (4)", "b (5)", "c (6)"]
 
 
 def test_figures_take_axes_return_them_and_change_no_setting(tree):

@@ -7,6 +7,7 @@ import xarray as xr
 from bayesagree import InputError, Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import dividing_items, group_permutation_test
+from bayesagree.subjective.group_truth import group_score_table, group_truth_table
 
 
 def crowd(random_seed, shift_of_group=0.0, sd_of_people=1.0):
@@ -61,3 +62,40 @@ def test_few_false_items():
         dividing_items(xr.DataTree.from_dict({"/derived": derived * np.nan}))
     with pytest.raises(InputError, match="result of group_dirichlet"):
         dividing_items(xr.DataTree())
+
+
+def given(name, values, dims, **names):
+    return xr.Dataset({name: (dims, values)}, names)
+
+
+def test_tables_of_groups_hold_means_shares_and_sums():
+    draws = np.random.default_rng(1).random((2, 200, 3))
+    votes = given("n_votes", [[1, 2], [3, 4], [5, 6]], ("group", "item"), group=list("abc"))
+    truth = xr.DataTree.from_dict(
+        {
+            "posterior": given("divided", draws, ("chain", "draw", "group"), group=list("abc")),
+            "constant_data": votes,
+        }
+    )
+    test = given("p_value", [0.3, 0.2, 0.1], ("group",), group=list("cba"))
+    table = group_truth_table(truth, test).set_index("group")
+    assert table["votes"].tolist() == [3, 7, 11]
+    assert table["p_value"].tolist() == [0.1, 0.2, 0.3]
+    np.testing.assert_allclose(table["divided"], draws.mean(axis=(0, 1)))
+    inside = (draws >= table["lower"].to_numpy()) & (draws <= table["upper"].to_numpy())
+    np.testing.assert_allclose(inside.mean(axis=(0, 1)), 0.95, atol=0.005)
+
+
+def test_scores_of_a_group_are_compared_with_the_mean_of_the_others():
+    draws = np.random.default_rng(1).random((2, 200, 3, 1))
+    dims, names = ("chain", "draw", "group", "model"), {"group": list("abc"), "model": ["A"]}
+    worst = given("accuracy", [[0.2], [0.3], [0.5]], ("group", "model"), **names)
+    tree = xr.DataTree.from_dict({"posterior": given("accuracy", draws, dims, **names), "worst_served": worst})
+    table = group_score_table(tree).set_index("group")
+    mean = draws.mean(axis=(0, 1, 3))
+    np.testing.assert_allclose(table["mean"], mean)
+    np.testing.assert_allclose(table["difference"], mean - (mean.sum() - mean) / 2)
+    assert table["worst_served"].tolist() == [0.2, 0.3, 0.5]
+    apart = draws[..., 0, 0] - draws[..., 1:, 0].mean(axis=2)
+    low, high = table.loc["a", ["difference_lower", "difference_upper"]]
+    assert np.mean((low <= apart) & (apart <= high)) == pytest.approx(0.95, abs=0.01)
