@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import bayesagree as ba
+from bayesagree.plausibility.informed.posterior import kind_of
 from bayesagree.plausibility.informed_plackett_luce._problem import Tilt
 
 LABELS = ba.Labels.from_matrix([["no", "no", "yes"], ["yes", "perhaps", None], ["yes", "yes", "yes"]])
@@ -161,6 +162,61 @@ def test_informed_plackett_luce():
         features = np.hstack([log, label == share[k].argmax(axis=1)[:, None]])
         ours[k] += (features * tilt.weights[:, :, 0]).sum() - tilt.log_constant(problem.shape, 3).sum()
     require_one_constant(ours, theirs)
+
+
+def compiled(inputs: Any, output: Any) -> Callable[..., Any]:
+    """Return a function of variables of a model, neither compiled nor simplified."""
+    pytensor = importlib.import_module("pytensor")
+    mode = pytensor.compile.Mode(linker="py", optimizer=None)
+    return pytensor.function(inputs, output, mode=mode, on_unused_input="ignore")
+
+
+def simplex_grid(n_labels: int) -> tuple[Any, Any]:
+    """Return points of a simplex, by sticks whose logits are even, and their shares of its volume."""
+    step = 0.01 if n_labels == 2 else 0.75
+    z = np.arange(-40 + step / 2, 40, step)  # which label is best changes between points
+    sticks = np.stack([g.ravel() for g in np.meshgrid(*[z] * (n_labels - 1))])
+    points, left = [], np.ones(sticks.shape[1])
+    volume = (z[1] - z[0]) ** len(sticks) * np.ones_like(left)
+    for stick in sticks:
+        volume = volume * special.expit(stick) * special.expit(-stick) * left
+        points.append(left * special.expit(stick))
+        left = left * special.expit(-stick)
+    return np.stack([*points, left], axis=1), volume
+
+
+@pytest.mark.parametrize(("counts", "ordered"), [([2, 1], False), ([1, 4], False), ([2, 0, 1], True)])
+def test_informed_dirichlet(counts, ordered):
+    """An item's votes under the engine are the prior of its plausibilities in the model, integrated over a grid.
+
+    The engine takes the chance of being best from a table that is within 3e-4 of its incomplete beta function.
+    """
+    points, volume = simplex_grid(len(counts))
+    score, n = np.arange(1.0, 1 + len(counts)), len(points)
+    labels = ba.Labels.from_counts(np.tile(counts, (n, 1)), ordered=ordered)
+    models = ba.Predictions.from_scores({"A": np.tile(score / score.sum(), (n, 1))})
+    specification = ba.plausibility.InformedDirichlet(models)
+    problem, model = kind_of(labels, None).of(labels, models), specification.model(labels)
+    of_items = compiled([model["parameters"], model["plausibility"]], model["prior"].owner.inputs[0])
+    rng, votes = np.random.default_rng(1), problem.of_votes(np.array([0]), np.array([counts]))
+    for _ in range(8):
+        theta = 0.4 * rng.standard_normal(problem.layout.mean.size)
+        theta[-5:] += [1.0, 0.0, 1.0, 0.0, 0.0] if not ordered else [0.0, 0.0, 0.0, 0.0, 1.5]  # no tiny shapes
+        density = of_items(theta, points) + (counts * np.log(points)).sum(axis=1)
+        assert votes(theta[None]).item() == pytest.approx(
+            special.logsumexp(density, b=volume), abs=1e-5 if ordered else 4e-4
+        )
+
+
+def test_gold_of_informed_dirichlet():
+    models = ba.Predictions.from_labels({"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]})
+    labels = ba.Labels.from_matrix([["no", "no"], ["yes", "no"], ["yes", "yes"]])
+    gold = {0: "no", 1: "yes", 2: "yes"}
+    theirs, at = at_random_points(ba.plausibility.InformedDirichlet(models, gold=gold).model(labels), ["parameters"])
+    problem = ba.plausibility.InformedDirichlet(models, gold=gold).problem(labels)
+    values, number = problem.likelihood(np.random.default_rng(1))
+    prior = stats.norm(problem.layout.mean, problem.layout.sd).logpdf(at["parameters"]).sum(axis=1)
+    require_one_constant(number @ values(at["parameters"]) + prior, theirs)
 
 
 @pytest.mark.parametrize("variant", ["full", "one_coin", "class_conditional"])
