@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, place_of, refuse, shorten
+from bayesagree.errors import InputError
 from bayesagree.inference.results import concentration_of
-from bayesagree.inference.top_labels import TruthDraws, point_estimate, truth_draws
+from bayesagree.inference.top_labels import TruthDraws, truth_draws
 from bayesagree.plausibility.votes import vote_shares
 
 # A posterior of plausibilities, vote shares or another point estimate (item, category), or labels.
@@ -46,9 +46,7 @@ def plausibility_draws(truth: Truth) -> TruthDraws:
     """Return the draws of a truth with their plausibilities; a point estimate is a single draw."""
     if isinstance(truth, Labels):
         truth = vote_shares(truth).dropna("item")
-    elif isinstance(truth, xr.DataArray):
-        _check_sums(truth)
-    elif not isinstance(truth, xr.DataTree):
+    elif not isinstance(truth, xr.DataTree | xr.DataArray):
         raise InputError(
             f"truth is {type(truth).__name__}; pass a posterior, a DataArray (item, category) or Labels"
         )
@@ -72,16 +70,3 @@ def scores_of(predictions: Predictions, items: Array, categories: Array) -> NDAr
     if found is None:
         raise InputError("these predictions are hard labels; prediction sets need a score for each label")
     return found
-
-
-def _check_sums(estimate: xr.DataArray) -> None:
-    """Refuse a point estimate whose rows are no distributions."""
-    values = point_estimate(estimate)
-    total = values.sum(axis=1)
-    refuse(
-        (np.abs(total - 1) > 1e-6) | (values.min(axis=1) < 0),
-        lambda row: (
-            f"{place_of(item=estimate['item'].values[row])}: plausibilities {shorten(values[row])} sum to "
-            f"{total[row]:.8g} or are negative; divide counts by their sum, and drop items without annotations"
-        ),
-    )

@@ -61,8 +61,8 @@ def require_distributions(tree: xr.DataTree) -> None:
         at = int(wrong.values.argmax())
         item, found = as_python(wrong["item"].values[at]), total.isel(item=at).values.flat[0]
         raise InputError(
-            f"the plausibilities of item {item!r} sum to {found:g} or are negative; a draw of an item is a "
-            "distribution over the labels: normalise it in the model"
+            f"the plausibilities of item {item!r} sum to {found:.8g} or are negative; they are a distribution over the "
+            "labels: divide them by their sum, and leave out items without annotations"
         )
 
 
@@ -105,8 +105,7 @@ def truth_draws(
             f"plausibilities are needed, but this result keeps {', '.join(kept)}; draw the posterior of labels or "
             "rankings without top_labels="
         )
-    if isinstance(truth, xr.DataTree):
-        require_distributions(tree)
+    require_distributions(tree)
     split, labels = split_of(tree), plausibility_draws(tree, slice(0))["category"].values
     if depth > labels.size:
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from metrics._truths import estimate
+from scipy import special
 
 from bayesagree import InputError, Labels, Predictions, Rankings, compare, dirichlet, score
 from bayesagree.metrics import accuracy_given_risk
@@ -26,7 +27,7 @@ def keys(order):
 @pytest.mark.parametrize("case", GOLDEN["average_overlap"]["cases"])
 def test_golden_average_overlap(case):
     truth, given = (
-        estimate([np.exp(keys(case["truth"]))]),
+        estimate([special.softmax(keys(case["truth"]))]),
         Predictions.from_scores({"A": keys(case["predicted"])[None]}),
     )
     assert score(truth, given, f"average_overlap_{case['depth']}").item() == pytest.approx(case["value"])
