@@ -208,17 +208,6 @@ def test_informed_dirichlet(counts, ordered):
         )
 
 
-def test_gold_of_informed_dirichlet():
-    models = ba.Predictions.from_labels({"A": ["no", "yes", "yes"], "B": ["no", "no", "yes"]})
-    labels = ba.Labels.from_matrix([["no", "no"], ["yes", "no"], ["yes", "yes"]])
-    gold = {0: "no", 1: "yes", 2: "yes"}
-    theirs, at = at_random_points(ba.plausibility.InformedDirichlet(models, gold=gold).model(labels), ["parameters"])
-    problem = ba.plausibility.InformedDirichlet(models, gold=gold).problem(labels)
-    values, number = problem.likelihood(np.random.default_rng(1))
-    prior = stats.norm(problem.layout.mean, problem.layout.sd).logpdf(at["parameters"]).sum(axis=1)
-    require_one_constant(number @ values(at["parameters"]) + prior, theirs)
-
-
 @pytest.mark.parametrize("variant", ["full", "one_coin", "class_conditional"])
 def test_dawid_skene(variant):
     """The sum over the truth of each item, given the confusion that the model states."""

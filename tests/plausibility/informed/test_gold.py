@@ -86,3 +86,11 @@ def test_every_draw_is_gold_where_there_is_gold_and_one_label_elsewhere(case):
         votes, Request(draws=50, chains=2, random_seed=1, top_labels=1)
     )
     assert (best["posterior"]["top_label"].values[..., 0] == drawn.argmax(axis=-1)).all()
+
+
+def test_labels_elsewhere_are_drawn_by_their_probabilities(problem):
+    theta = np.random.default_rng(2).normal(size=(1, problem.layout.mean.size))
+    drawn = problem.draw_items(np.random.default_rng(1), theta, slice(N_GOLD, N), 4000, best=True)
+    expected = sp.special.softmax(problem.columns(slice(N_GOLD, N)) @ theta[0], axis=1)
+    found = (drawn[:, :, None] == np.arange(3)).mean(axis=1)
+    assert (np.abs(found - expected) < 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-3).all()
