@@ -53,6 +53,23 @@ def test_reference_posterior() -> None:
         assert (np.abs(of_chain.mean(axis=0) - expected[name]["mean"]) < 5.5 * error).all()
 
 
+def test_features_are_the_shares_and_best_labels_of_the_likely_ones() -> None:
+    """Of items that are not the first ones: logs of the slots that hold their labels, 0 where a label is absent."""
+    rankings, models, _ = readers_and_model(n=12)
+    problem, items = InformedPlackettLuce(models).problem(rankings), slice(7, 11)
+    start, slots = problem.alone.races.slot_start, problem.alone.races.label
+    rng = np.random.default_rng(1)
+    theta = rng.random((5, start[items.stop] - start[items.start]))
+    best = rng.integers(0, 6, (4, 5))
+    found = problem.features(items, theta, best)
+    for i, item in enumerate(range(7, 11)):
+        own = slots[start[item] : start[item + 1] - 1].tolist()
+        for d, label in enumerate(problem.said.label[item].tolist()):
+            share = theta[:, start[item] - start[7] + own.index(label)] if label < 6 else np.ones(5)
+            np.testing.assert_allclose(found[i, :, d], np.log(share))
+            assert (found[i, :, DEPTH + d] == (best[i] == label)).all()
+
+
 @pytest.mark.parametrize("n_labels", [3, 8, 60])
 def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int) -> None:
     """Draws of the symmetric Dirichlet distribution, weighted: the constant makes their mean weight one."""

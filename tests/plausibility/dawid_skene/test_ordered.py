@@ -5,9 +5,11 @@ import pytest
 from scipy.special import ndtr
 
 from bayesagree import Labels, dawid_skene
-from bayesagree.plausibility.dawid_skene._ordered import interval_chance, truncated_normal
+from bayesagree.plausibility.dawid_skene._crowd import Crowd
+from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler, interval_chance, truncated_normal
 from bayesagree.plausibility.dawid_skene._variants import candidates
 from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
+from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 VOTES = Labels.from_matrix([[0, 1], [2, 2], [1, 0]], labels=[0, 1, 2], ordered=True)
 
@@ -87,6 +89,24 @@ def test_pymc_is_the_same_posterior(gibbs, draws, tune):
         one, other = (of["posterior"][name].stack(s=("chain", "draw")).values for of in (tree, nuts))
         error = np.sqrt(other.var(axis=-1) / (700 / 1500 * draws) + one.var(axis=-1) / 1000)
         assert (np.abs(one.mean(axis=-1) - other.mean(axis=-1)) < 4.5 * error).all(), name
+
+
+def test_confusion_is_that_of_labels_drawn_for_random_items():
+    rng = np.random.default_rng(3)
+    votes = Labels.from_matrix(rng.integers(0, 3, (30, 4)), labels=range(3), ordered=True)
+    sampler = OrderedSampler(Crowd.of_labels(votes), DawidSkenePrior(), 1, rng)
+    for _ in range(20):
+        sampler.sweep(rng)
+    u, noise = rng.standard_normal((3, 400_000))[0], rng.standard_normal((2, 400_000))
+    typical = np.searchsorted(sampler.tau[0], sampler.mu[0] * u + noise[0])
+    at = sampler.alpha[0, 1] + sampler.beta[0, 1] * u + noise[1] / np.sqrt(sampler.precision[0, 1])
+    said = np.searchsorted(sampler.tau[0], at)
+    found = sampler.confusion(rng)[0, 1]
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    for k in range(3):
+        share = np.bincount(said[typical == k], minlength=3) / (typical == k).sum()
+        error = np.sqrt(found[k] * (1 - found[k]) / (typical == k).sum())
+        assert (np.abs(share - found[k]) < 4.5 * error + 1e-3).all()
 
 
 def test_plausibilities_are_cut_from_one_normal_distribution():
