@@ -11,6 +11,7 @@ from bayesagree.inference import convergence
 from bayesagree.inference.convergence import (
     diagnostics,
     pareto_k,
+    r_hat_limit,
     warn_not_converged,
     warn_of_numbers,
     worst_of_items,
@@ -99,3 +100,13 @@ def test_k_hat_is_that_of_arviz(tail):
     tied = np.repeat([0.0, 1.0, 2.0], [90, 7, 3])  # ratios of the tail that are its threshold
     assert np.isfinite(pareto_k(tied))
     assert pareto_k(np.repeat([0.0, 1e-17], [90, 10])) == 0  # equal but for rounding
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_the_largest_r_hat_of_good_chains_is_below_its_limit_nineteen_times_of_twenty(n):
+    """Four chains of a hundred independent draws, in halves: a thousand times n numbers."""
+    draws = np.random.default_rng(n).standard_normal((1000, n, 8, 50), np.float32)
+    within, between = draws.var(axis=3, ddof=1).mean(axis=2), draws.mean(axis=3).var(axis=2, ddof=1)
+    r_hat = np.sqrt(49 / 50 + between / within)
+    assert (r_hat.max(axis=1) > r_hat_limit(n)).mean() == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 1000))
+    assert r_hat_limit(1) == pytest.approx(1.01, abs=1e-4)

@@ -158,6 +158,18 @@ def test_lists_in_cells(annotators):
             read_annotations(table.assign(annotator_ids=[["a"], ["b", "c"]]))
 
 
+def test_lists_of_a_file_are_written_by_json_or_by_python(tmp_path):
+    """Python writes an apostrophe within double quotes, and all else within single ones."""
+    cells = ["['a', 'b']", '["a", "a"]', """['a', "it's"]""", '["it\'s", "a"]']
+    pd.DataFrame({"item": range(4), "annotations": cells}).to_csv(path := tmp_path / "lists.csv", index=False)
+    with pytest.raises(InputError, match="is not a list; every cell of the column must be one"):
+        read_annotations(path)
+    pd.DataFrame({"item": range(3), "annotations": [*cells[:2], cells[3]]}).to_csv(path, index=False)
+    with pytest.warns(UserWarning, match="no column names the annotators"):
+        labels = read_annotations(path, labels=["a", "b", "it's"])
+    assert labels.counts().tolist() == [[1, 1, 0], [2, 0, 0], [1, 0, 1]]
+
+
 def test_texts_beside_labels_are_not_annotators(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("item,text,answer\n1,good day,pos\n2,bad day,neg\n")

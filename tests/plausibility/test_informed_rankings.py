@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import bayesagree as ba
 from bayesagree.errors import InputError
 from bayesagree.plausibility import InformedPlackettLuce
+from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed_plackett_luce._problem import DEPTH, NAMES, Said, Tilt, common_shape
 from bayesagree.plausibility.registry import default_posterior
 
@@ -70,18 +72,30 @@ def test_features_are_the_shares_and_best_labels_of_the_likely_ones() -> None:
             assert (found[i, :, DEPTH + d] == (best[i] == label)).all()
 
 
-@pytest.mark.parametrize("n_labels", [3, 8, 60])
-def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int) -> None:
+def test_a_model_is_surest_of_the_items_whose_best_labels_are_farthest_apart() -> None:
+    sure = np.random.default_rng(1).permutation(np.linspace(0.4, 0.95, 30))
+    scores = np.stack([sure, *[(1 - sure) * share for share in (0.5, 0.3, 0.2)]], axis=1)
+    readers = np.zeros((30, 4), np.int64)
+    readers[:, 0] = 3
+    said = Said.of(Covariates.of(ba.Predictions.from_scores({"m": scores})), readers)
+    order = np.argsort(scores[:, 0])
+    np.testing.assert_array_equal(said.sure[order], np.repeat([-1.0, 0.0, 1.0], 10))
+    assert (said.label[:, 0] == 0).all()
+
+
+@pytest.mark.parametrize(("n_labels", "shape"), [(3, 0.3), (8, 0.3), (60, 0.3), (8, 0.005)])
+def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int, shape: float) -> None:
     """Draws of the symmetric Dirichlet distribution, weighted: the constant makes their mean weight one."""
-    rng, shape, n = np.random.default_rng(n_labels), 0.3, 50_000
+    rng, n = np.random.default_rng(n_labels), 50_000
     label = np.minimum(np.arange(DEPTH), n_labels)[None]
     said = Said(label, np.zeros((1, DEPTH)), np.array([1.0]))
     tilt = Tilt.of(
         np.concatenate([rng.normal(0, 0.7, DEPTH), rng.normal(1, 1, DEPTH), [0, 0, 0.3, 0.5]])[:, None], said, n_labels
     )
-    theta = rng.dirichlet(np.full(n_labels, shape), n)
-    best = np.append(tilt.best[0, :, 0], 0.0)[np.minimum(theta.argmax(axis=1), DEPTH)]
-    log = np.log(np.maximum(theta[:, : min(DEPTH, n_labels)], 1e-300))
+    log = np.log(rng.standard_gamma(shape + 1, (n, n_labels))) - rng.standard_exponential((n, n_labels)) / shape
+    log -= logsumexp(log, axis=1, keepdims=True)
+    best = np.append(tilt.best[0, :, 0], 0.0)[np.minimum(log.argmax(axis=1), DEPTH)]
+    log = log[:, : min(DEPTH, n_labels)]
     weight = np.exp(log @ tilt.readers[0, : log.shape[1], 0] + best - tilt.log_constant(shape, n_labels)[0, 0])
     assert abs(weight.mean() - 1) < 5 * weight.std() / np.sqrt(n)
 
