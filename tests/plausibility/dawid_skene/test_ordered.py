@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import truncnorm
 
 from bayesagree import Labels, dawid_skene
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
@@ -107,6 +108,35 @@ def test_confusion_is_that_of_labels_drawn_for_random_items():
         share = np.bincount(said[typical == k], minlength=3) / (typical == k).sum()
         error = np.sqrt(found[k] * (1 - found[k]) / (typical == k).sum())
         assert (np.abs(share - found[k]) < 4.5 * error + 1e-3).all()
+
+
+def test_moves_of_all_at_once_leave_the_prior_as_it_is():
+    """Ten thousand draws of the prior, which the labels cannot tell from what the moves make of them."""
+    rng, n = np.random.default_rng(4), 10_000
+    votes = Labels.from_matrix([[0, 1], [2, 3], [1, 1]], labels=range(4), ordered=True)
+    sampler = OrderedSampler(Crowd.of_labels(votes), DawidSkenePrior(), n, rng)
+    sampler.spread = 0.25 / rng.standard_gamma(2.0, (2, n))
+    sampler.beta[:, 2] = truncnorm(-1, np.inf, loc=1).rvs(n, random_state=5)
+    scale = np.sqrt(sampler.spread)[..., None] * rng.standard_normal((2, n, 2))
+    sampler.alpha[:, :2], sampler.beta[:, :2] = scale[0], sampler.mu + scale[1]
+    sampler.precision[:, :2] = rng.standard_gamma(5.0, (n, 2)) / 5
+    sampler.tau = np.sort(1.5 * rng.standard_normal((n, 3)), axis=1)
+    sampler.u = rng.standard_normal((n, 3))
+
+    def moments():
+        tau, alpha, beta = sampler.tau, sampler.alpha[:, :2], sampler.beta
+        return np.stack([
+            np.log(tau[:, 2] - tau[:, 0]), tau.mean(axis=1), alpha.mean(axis=1), np.log(np.abs(alpha)).sum(axis=1),
+            np.log(sampler.precision[:, :2]).sum(axis=1), beta[:, 2], beta[:, 0], np.log(sampler.u**2).sum(axis=1),
+        ])  # fmt: skip
+
+    before = moments()
+    for _ in range(3):
+        sampler.move_together(rng)
+    after = moments()
+    assert (np.abs(after - before) > 1e-3).mean(axis=1).min() > 0.5
+    error = np.sqrt((before.var(axis=1) + after.var(axis=1)) / n)
+    assert (np.abs(after.mean(axis=1) - before.mean(axis=1)) < 4.5 * error).all()
 
 
 def test_plausibilities_are_cut_from_one_normal_distribution():
