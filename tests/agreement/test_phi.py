@@ -139,8 +139,9 @@ def test_items_with_their_own_phi_are_found():
 
 def test_an_item_that_divides_people_is_misfit_first():
     """Ten items of agreement and one of two camps; where all replicates equal an item, its p-value is a half."""
-    table = np.array([[3, 3, 3, 4, 3]] * 10 + [[1, 5, 1, 5, 5]])
+    table = np.array([[3, 3, 3, 4, 3]] * 10 + [[1, 5, 1, 5, 5]] + [[2] + 4 * [np.nan]])
     found = item_fit(Ratings.from_matrix(table, scale=(1, 5), step=1), draws=200, random_seed=1)
+    assert sorted(found["item"]) == list(range(11))  # one rating has no deviation
     worst = found.iloc[0]
     assert (worst["item"], worst["fit"], worst["n_annotations"]) == (10, "more disagreement", 5)
     assert worst["p_value"] < 0.01

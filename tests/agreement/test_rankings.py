@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bayesagree import InputError, Rankings, agreement_table
+from bayesagree.agreement._coefficients import weight_shape
 
 
 def table(rankings, **options):
@@ -72,3 +73,14 @@ def test_full_agreement_and_none_to_measure():
     pairs = Rankings.from_blocks([[[[0], [1]], [[1], [2]]]], labels=3, offered=[[[0, 1], [1, 2]]])
     with pytest.raises(InputError, match="needs the same labels on offer for all"):
         agreement_table(pairs)
+
+
+@pytest.mark.parametrize("n", [4, 12, 60])
+def test_weights_give_means_the_variance_of_student_s_t(n):
+    """Draws of weighted means of n numbers: their variance is S^2 / n, times the ratio of quantiles of t and normal."""
+    weight = np.random.default_rng(n).standard_gamma(weight_shape(n), (40_000, n))
+    x = np.random.default_rng(1).normal(size=n)
+    found = ((weight / weight.sum(axis=1, keepdims=True)) @ x).var()
+    wider = (stats.t(n - 1).ppf(0.975) / stats.norm.ppf(0.975)) ** 2
+    least = (n - 1) / (n * 2)  # of shape 1 / n, the smallest
+    assert found == pytest.approx(min(wider / n, least) * x.var(ddof=1), rel=4 * np.sqrt(2 / 40_000) + 0.02)

@@ -12,7 +12,16 @@ from scipy.special import gammaln
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.covariates import Covariates, is_probability
-from bayesagree.plausibility.informed.family import Alike, Items, best_at, best_table, columns_of, draw_items, kinds
+from bayesagree.plausibility.informed.family import (
+    Alike,
+    Items,
+    best_at,
+    best_table,
+    columns_of,
+    draw_items,
+    kinds,
+    rising,
+)
 from bayesagree.plausibility.informed.prior import InformedPrior
 
 sys.path.insert(0, str(ROOT / "models"))
@@ -101,6 +110,13 @@ def test_equal_items_are_computed_once_with_their_number():
     theta = given.layout.mean[None]
     each = given.of_votes(np.arange(60), given.counts)(theta)
     np.testing.assert_allclose(number @ given.of_votes(at, given.counts[at])(theta), each.sum(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("number", [[9, 4, 4, 1, 0], [3, 1, 2, 40, 2], [0, 5]])
+def test_rising_factorials_of_any_order(number):
+    number = np.array(number)
+    shape = np.random.default_rng(1).uniform(0.01, 5, (number.size, 3))
+    np.testing.assert_allclose(rising(shape, number), gammaln(shape + number[:, None]) - gammaln(shape), atol=1e-12)
 
 
 def test_scores_are_probabilities_where_every_row_is():
