@@ -81,6 +81,27 @@ def test_evidence_of_an_item_is_its_integral(precision):
         assert found[0, 0] == pytest.approx(np.log(brute_force(row, 5, precision)), abs=1e-7)
 
 
+@pytest.mark.parametrize("precision", [2.5, 9.0, 25.0])
+def test_levels_of_a_slider_are_as_probable_as_their_intervals(monkeypatch, precision):
+    """From 0 to 100: far from the ends a level counts as its density f times its width w.
+
+    That errs by w^2 f'' / 24 f of itself, about w^2 (p + 1) / (24 mu (1 - mu)), of either sign.
+    """
+    rng = np.random.default_rng(3)
+    mean = rng.beta(2, 2, (60, 1))
+    x = np.floor(101 * rng.beta(precision * mean, precision * (1 - mean), (60, 5))).clip(0, 100)
+    ratings = Ratings.from_matrix(x, scale=(0, 100), step=1)
+    at = np.log([precision]), np.array([[0.5, 0.45]])
+    problem = prepare(ratings, likelihood="binned")
+    assert problem.like.densities
+    width = problem.like.log_width + problem.like.weight @ pattern_evidence(problem, *at)[:, 0]
+    monkeypatch.setattr("bayesagree.agreement._phi.likelihood.FINE", 0.0)
+    exact = prepare(ratings, likelihood="binned")
+    assert not exact.like.densities
+    error = 300 * (precision + 1) / (24 * 0.25 * 101**2)
+    assert width == pytest.approx(exact.like.weight @ pattern_evidence(exact, *at)[:, 0], abs=error)
+
+
 def test_too_narrow_a_likelihood_raises():
     x = 0.5 + np.array([[0.0, 1e-9, -1e-9]] * 3)
     with pytest.raises(ConvergenceError):
