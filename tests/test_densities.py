@@ -29,14 +29,18 @@ def pymc():
     return importlib.import_module("pymc")
 
 
+def plain_mode() -> Any:
+    """Return a way to evaluate a model that neither compiles nor simplifies it."""
+    return importlib.import_module("pytensor").compile.Mode(linker="py", optimizer=None)
+
+
 def at_random_points(model: Any, names: list[str], n: int = 20) -> tuple[Any, dict[str, Any]]:
     """Return the log density of a model, without Jacobians, and its variables at random unconstrained points."""
-    compile_ = importlib.import_module("pytensor").compile
     values = {v.name: v for v in model.value_vars}
     wanted = model.replace_rvs_by_values([model[name] for name in names])
     function = model.compile_fn(
         [model.logp(jacobian=False), *wanted],
-        inputs=list(values.values()), mode=compile_.Mode(linker="py", optimizer=None), on_unused_input="ignore",
+        inputs=list(values.values()), mode=plain_mode(), on_unused_input="ignore",
     )  # fmt: skip
     rng, start = np.random.default_rng(1), model.initial_point()
     points = [{name: rng.normal(size=np.shape(start[name])) for name in values} for _ in range(n)]
@@ -164,13 +168,6 @@ def test_informed_plackett_luce():
     require_one_constant(ours, theirs)
 
 
-def compiled(inputs: Any, output: Any) -> Callable[..., Any]:
-    """Return a function of variables of a model, neither compiled nor simplified."""
-    pytensor = importlib.import_module("pytensor")
-    mode = pytensor.compile.Mode(linker="py", optimizer=None)
-    return pytensor.function(inputs, output, mode=mode, on_unused_input="ignore")
-
-
 def simplex_grid(n_labels: int) -> tuple[Any, Any]:
     """Return points of a simplex, by sticks whose logits are even, and their shares of its volume."""
     step = 0.01 if n_labels == 2 else 0.75
@@ -197,7 +194,9 @@ def test_informed_dirichlet(counts, ordered):
     models = ba.Predictions.from_scores({"A": np.tile(score / score.sum(), (n, 1))})
     specification = ba.plausibility.InformedDirichlet(models)
     problem, model = kind_of(labels, None).of(labels, models), specification.model(labels)
-    of_items = compiled([model["parameters"], model["plausibility"]], model["prior"].owner.inputs[0])
+    of_items = importlib.import_module("pytensor").function(
+        [model["parameters"], model["plausibility"]], model["prior"].owner.inputs[0], mode=plain_mode()
+    )
     rng, votes = np.random.default_rng(1), problem.of_votes(np.array([0]), np.array([counts]))
     for _ in range(8):
         theta = 0.4 * rng.standard_normal(problem.layout.mean.size)
@@ -227,10 +226,9 @@ def test_dawid_skene(variant):
 
 def priors_of(model: Any) -> Any:
     """Log density of the free variables at the same random points."""
-    compile_ = importlib.import_module("pytensor").compile
     function = model.compile_fn(
         model.logp(vars=model.free_RVs, jacobian=False), inputs=model.value_vars,
-        mode=compile_.Mode(linker="py", optimizer=None), on_unused_input="ignore",
+        mode=plain_mode(), on_unused_input="ignore",
     )  # fmt: skip
     rng, start = np.random.default_rng(1), model.initial_point()
     return np.array(

@@ -52,11 +52,14 @@ class TruthDraws:
         return self.map(lambda block: block)
 
 
-def require_distributions(tree: xr.DataTree) -> None:
-    """Refuse plausibilities that are none, such as percents or logits, by the first and last draws."""
+def require_distributions(tree: xr.DataTree, off: float) -> None:
+    """Refuse plausibilities that are none, such as percents or logits, by the first and last draws.
+
+    Their sums are 1 but for less than `off`.
+    """
     shown = tree["posterior"]["plausibility"].isel(draw=[0, -1])
     total = shown.sum("category").where(shown.min("category") >= 0)
-    wrong = ~(abs(total - 1) < 1e-3).all([dim for dim in total.dims if dim != "item"])
+    wrong = ~(abs(total - 1) < off).all([dim for dim in total.dims if dim != "item"])
     if wrong.any():
         at = int(wrong.values.argmax())
         item, found = as_python(wrong["item"].values[at]), total.isel(item=at).values.flat[0]
@@ -105,7 +108,7 @@ def truth_draws(
             f"plausibilities are needed, but this result keeps {', '.join(kept)}; draw the posterior of labels or "
             "rankings without top_labels="
         )
-    require_distributions(tree)
+    require_distributions(tree, 1e-3 if isinstance(truth, xr.DataTree) else 1e-6)
     split, labels = split_of(tree), plausibility_draws(tree, slice(0))["category"].values
     if depth > labels.size:
         raise InputError(f"the top {depth} labels do not exist: there are {labels.size}")

@@ -182,6 +182,8 @@ def test_broken_truths_are_refused():
     truth, predictions = cases.items(20)
     with pytest.raises(InputError, match=r"plausibilities of item 0 sum to 2"):
         conformalize(truth * 2, predictions)
+    with pytest.raises(InputError, match=r"plausibilities of item 0 sum to 1.0001"):
+        conformalize(truth * 1.0001, predictions)
     with pytest.raises(InputError, match="item 3 has no plausibility"):
         conformalize(truth.where(truth["item"] != 3), predictions)
     extra = cases.items(25)[0]

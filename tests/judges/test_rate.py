@@ -84,7 +84,12 @@ def test_same_posterior_as_the_plain_model():
 FEW: dict[str, Any] = {"positive": 1, "draws": 100, "chains": 1}
 
 
-def test_same_seed_same_draws_in_any_order_of_rows():
+# Shares take ten times as long as truths.
+TARGETS = pytest.mark.parametrize("target", ["truth", pytest.param("share", marks=pytest.mark.long)])
+
+
+@TARGETS
+def test_same_seed_same_draws_in_any_order_of_rows(target):
     verdicts, people, systems = data(n=48, asked=24)
     table = pd.DataFrame({
         "item": verdicts.item_index, "annotator": verdicts.annotators[verdicts.annotator_index],
@@ -92,7 +97,7 @@ def test_same_seed_same_draws_in_any_order_of_rows():
     })  # fmt: skip
     shuffled = Labels.from_long(table.sample(frac=1, random_state=1), labels=[0, 1])
     by = {"length": {i: "long" if i % 4 else "short" for i in systems}}
-    how = {"by": by, "random_seed": 5, "target": "truth", **FEW, "draws": 10}
+    how = {"by": by, "random_seed": 5, "target": target, **FEW, "draws": 10}
     first = corrected_rate(verdicts, people, system=systems, **how, progress=(done := []).append)
     assert sum(done) == 2 * 10 * 1  # with the judges and without
     second = corrected_rate(shuffled, people, system=dict(reversed(systems.items())), **how)
@@ -186,7 +191,8 @@ def test_predictors_that_are_the_same_but_for_rounding_are_zero():
         np.testing.assert_allclose(found.columns[:, np.flatnonzero(at)], 0, atol=1e-12)
 
 
-def test_a_judge_lenient_to_one_system_is_named():
+@TARGETS
+def test_a_judge_lenient_to_one_system_is_named(target):
     verdicts, people, systems = data(n=900, asked=300, judges=1)
     kind = np.array([systems[item] == "a" for item in verdicts.items.tolist()])
     rng = np.random.default_rng(1)
@@ -194,7 +200,7 @@ def test_a_judge_lenient_to_one_system_is_named():
     lenient = Labels.from_matrix(praised[:, None], annotators=["judge-0"], labels=[0, 1])
     sentence = "Judge judge-0 is lenient to a compared with the other systems."
     for judge, said in ((lenient, True), (verdicts, False)):
-        table = judge_table(corrected_rate(judge, people, system=systems, positive=1, target="truth", **SHORT))
+        table = judge_table(corrected_rate(judge, people, system=systems, positive=1, target=target, **SHORT))
         assert (sentence in table.attrs["warnings"]) is said
 
 

@@ -48,9 +48,9 @@ def test_phi_item_is_the_integral_over_its_mean(item_mean):
     found = log_likelihood(tree, RATED)
     posterior = tree["posterior"].to_dataset()
     z = np.linspace(-6, 6, 2001)  # means 1 / (1 + e^-sinh z): the integrand dies at both ends
-    mu, step = special.expit(np.sinh(z)), (z[1] - z[0]) * np.cosh(z)
-    z, mu, step = (part[(mu > 0) & (mu < 1)] for part in (z, mu, step))
-    step = step * mu * special.expit(-np.sinh(z))
+    mu, rest = special.expit(np.sinh(z)), special.expit(-np.sinh(z))
+    step, inside = (z[1] - z[0]) * np.cosh(z) * mu * rest, (mu > 0) & (mu < 1)
+    mu, step = mu[inside], step[inside]
     for draw, i in itertools.product(range(2), range(4)):
         p = 2 * (1 - np.log2(1 - posterior["phi"].values[0, draw]))
         prior = stats.uniform()
