@@ -141,10 +141,10 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
     several = [factor for factor in panel.factors if factor.levels.size > 1]
     for factor in several if n_judges else ():
         mean = _standardised(np.bincount(factor.code, scaled.mean(axis=1)) / np.bincount(factor.code))
-        parts.append((prior.slope_sd * mean[factor.code, None], [-1], [f"mean verdict by {factor.name}"]))
+        parts.append((prior.slope_sd * mean[factor.code], [-1], [f"mean verdict by {factor.name}"]))
     if panel.inclusion is not None:
         log_inclusion = _standardised(np.log(np.maximum(panel.inclusion, LEAST_INCLUSION)))
-        parts.append((prior.slope_sd * log_inclusion[:, None], [-1], ["log inclusion probability"]))
+        parts.append((prior.slope_sd * log_inclusion, [-1], ["log inclusion probability"]))
     if n_judges > 1:
         levels, code = np.unique(_number_positive(panel.verdict), return_inverse=True)
         names = [f"{level:.0f} judges positive" for level in levels]
@@ -188,17 +188,14 @@ def _strata(inclusion: Floats) -> Factor:
 
 def _number_positive(verdict: Floats) -> Floats:
     """Return how many judges say positive of each item, by their mean verdict."""
-    present = np.isfinite(verdict)
-    mean = np.where(present, verdict, 0.0).sum(axis=1) / np.maximum(present.sum(axis=1), 1)
+    mean = pd.DataFrame(verdict).mean(axis=1).fillna(0.0).to_numpy()
     return np.rint(mean * verdict.shape[1])
 
 
 def _standardised(verdict: Floats) -> Floats:
-    """Return each judge's verdicts with mean 0 and sd 1; a missing verdict is the mean."""
-    present = np.isfinite(verdict)
-    known = np.where(present, verdict, 0.0)
-    mean = known.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-    centred = np.where(present, verdict - mean, 0.0)
+    """Return each judge's verdicts, (item, judge), with mean 0 and sd 1; a missing verdict is the mean."""
+    table = pd.DataFrame(verdict)
+    centred = (table - table.mean()).fillna(0.0).to_numpy()
     spread = np.sqrt((centred**2).mean(axis=0))
     return centred / np.where(spread > SAME, spread, 1.0)
 
