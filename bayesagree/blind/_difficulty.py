@@ -6,33 +6,31 @@ with a_jk about the log odds of being right over all items, s the spread of diff
 more than two labels a wrong one has a share that is fixed before: how often the system, drawn towards all systems,
 gives it beside the answers of all. A consensus by expectation maximisation in their place takes its errors for certain
 (with four systems, 150 items, three labels, intervals then hold .73 of the accuracies). Truths and difficulties are
-summed out over the patterns of labels; parameters by Hamiltonian Monte Carlo. What labels alone say of s is little, so
+summed out over the patterns of labels; parameters by slices. What labels alone say of s is little, so
 that intervals are wider than those of independent errors.
 
 Source: Qu, Tan, Kutner, "Random effects models in latent class analysis for evaluating accuracy of diagnostic tests",
 Biometrics 52 (1996), https://doi.org/10.2307/2533043, with logits for probits.
 """
 
-from typing import Any
-
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
-from bayesagree.inference.hamiltonian import walk
+from bayesagree.inference.slices import Fit, chains_of
 from bayesagree.inference.streams import Seed, item_blocks, seed_sequence
 
 NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
-LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
+LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum()).astype(np.float32)
 # A logistic averaged over a normal of variance s^2 is nearly one whose logit is divided by sqrt(1 + s^2 / this).
 ATTENUATION = 1.7**2
 ABILITY, ABILITY_SD, PREVALENCE = 1.5, 1.0, 3.0
 # Scale of the half-normal prior of s: at 1 four systems, whose labels say little of s, keep intervals too narrow.
 SPREAD = 2.0
-# Walkers that make a chain one after the other; numbers of joint probabilities held at once.
-WALKERS, AT_ONCE = 4, 2**20
-# Bound of log s, far outside the posterior: a trajectory that leaves it is rejected.
+# Numbers of joint probabilities held at once; step of differences; sweeps of a draw.
+AT_ONCE, STEP, SWEEPS = 2**20, 0.01, 2
+# Bound of log s, far outside the posterior.
 WIDEST = 8.0
 
 
@@ -45,16 +43,18 @@ class SharedDifficulty:
     def __init__(self, predicted: NDArray[np.int16], n_labels: int) -> None:
         patterns, place, count = np.unique(predicted, axis=1, return_inverse=True, return_counts=True)
         self.place, self.count, self.n_systems = place.ravel(), count.astype(np.float64), len(predicted)
-        self.n_labels, self.given = n_labels, (patterns >= 0).astype(float)  # (system, pattern)
-        self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(float)  # (label, system, pattern)
+        self.n_labels, self.given = n_labels, (patterns >= 0).astype(np.float32)  # (system, pattern)
+        self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(
+            np.float32
+        )  # (label, system, pattern)
+        self.wrong_of = self.given - self.right  # log Pr(wrong) = log Pr(right) - logit
         of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))  # log 1 where it is right
         self.wrong = np.einsum("stk,ksp->tp", of_wrong, self.right)  # (label, pattern)
 
-    def joint(self, point: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    def joint(self, point: Floats) -> tuple[Floats, Floats, Floats]:
         """Return Pr(label, difficulty, pattern), (..., label, node, pattern), over exp of a number of each pattern.
 
-        Also these numbers, (..., pattern), log prevalences, (..., label), and logits, (..., label, node, system); of
-        points (..., parameter).
+        Also these numbers, (..., pattern), and log prevalences, (..., label); of points (..., parameter).
         """
         n_abilities = self.n_labels * self.n_systems
         spread = np.exp(point[..., -1, None, None, None])
@@ -63,63 +63,34 @@ class SharedDifficulty:
             np.concatenate([np.zeros((*odds.shape[:-1], 1)), odds], axis=-1), axis=-1
         )
         ability = point[..., :n_abilities].reshape(*odds.shape[:-1], self.n_labels, 1, self.n_systems)
-        logit = np.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]
-        log_joint = sp.special.log_expit(logit) @ self.right + LOG_WEIGHTS[:, None]
-        log_joint += sp.special.log_expit(-logit) @ (self.given - self.right)
-        log_joint += (self.wrong + share[..., None])[..., None, :]
+        logit = (np.sqrt(1 + spread**2 / ATTENUATION) * ability - spread * NODES[:, None]).astype(np.float32)
+        log_joint = sp.special.log_expit(logit) @ self.given - logit @ self.wrong_of + LOG_WEIGHTS[:, None]
+        log_joint += (self.wrong + share[..., None])[..., None, :].astype(np.float32)
         largest = log_joint.max(axis=(-3, -2))
-        return np.exp(log_joint - largest[..., None, None, :]), largest, share, logit
+        return np.exp(log_joint - largest[..., None, None, :]), largest, share
 
-    def __call__(self, point: Floats) -> tuple[Any, Floats]:
-        """Return log densities of points (..., parameter) and their gradients."""
-        inside = np.append(np.full(point.shape[-1] - 1, np.inf), WIDEST)
-        (joint, largest, share, logit) = self.joint(point.clip(-inside, inside))
-        spread = np.exp(point[..., -1])
-        total = joint.sum(axis=(-3, -2))
-        alpha = 2 * PREVALENCE / self.n_labels
-        abilities = point[..., : self.n_labels * self.n_systems]
-        here = joint * (self.count / total)[..., None, None, :]
-        away = (abilities - ABILITY) / ABILITY_SD
-        of_logit = here @ self.right.swapaxes(1, 2) - (here @ self.given.T) * sp.special.expit(logit)
-        factor = np.sqrt(1 + spread**2 / ATTENUATION)
-        by_ability = factor[..., None] * of_logit.sum(axis=-2).reshape(abilities.shape)
-        by_spread = spread / (ATTENUATION * factor**2) * (by_ability * abilities).sum(axis=-1)
-        by_spread -= (of_logit * NODES[:, None]).sum(axis=(-3, -2, -1))
-        expected = (self.count.sum() + alpha * self.n_labels) * np.exp(share)
-        of_labels = here.sum(axis=(-2, -1)) + alpha - expected
-        of_spread = by_spread * spread + 1 - (spread / SPREAD) ** 2
-        slope = np.concatenate(
-            [by_ability - away / ABILITY_SD, of_labels[..., 1:], of_spread[..., None]], axis=-1
-        )
-        height = (
-            (np.log(total) + largest) @ self.count + alpha * share.sum(axis=-1) - 0.5 * np.square(away).sum(-1)
-        )
-        height = height + point[..., -1] - 0.5 * (spread / SPREAD) ** 2
-        return np.where(np.abs(point[..., -1]) > WIDEST, -np.inf, height), slope
+    def density(self, points: Floats) -> Floats:
+        """Return log densities of points (point, parameter)."""
+        inside = np.append(np.full(points.shape[1] - 1, np.inf), WIDEST)
+        joint, largest, share = self.joint(points.clip(-inside, inside))
+        away = (points[:, : self.n_labels * self.n_systems] - ABILITY) / ABILITY_SD
+        height = (np.log(joint.sum(axis=(-3, -2))) + largest) @ self.count
+        height += 2 * PREVALENCE / self.n_labels * share.sum(axis=1) - 0.5 * np.square(away).sum(axis=1)
+        height += points[:, -1] - 0.5 * (np.exp(points[:, -1]) / SPREAD) ** 2
+        return np.where(np.abs(points[:, -1]) > WIDEST, -np.inf, height)
 
-    def start(self, log_spread: float) -> Floats:
-        """Return the parameters at which searches start: equal abilities and prevalences."""
+    def mode(self) -> Fit:
+        """Find the mode, and the covariance there, from equal abilities and prevalences."""
         n_abilities = self.n_labels * self.n_systems
-        return np.concatenate([np.full(n_abilities, ABILITY), np.zeros(self.n_labels - 1), [log_spread]])
-
-    def mode(self) -> tuple[Floats, Floats]:
-        """Find the mode, and directions of about one standard deviation each."""
-        start = self.start(-0.5)
+        start = np.concatenate([np.full(n_abilities, ABILITY), np.zeros(self.n_labels - 1), [-0.5]])
+        moves = np.concatenate([np.zeros((1, start.size)), STEP * np.eye(start.size)])
 
         def loss(point: Floats) -> tuple[float, Floats]:
-            height, slope = self(np.append(point[:-1], np.clip(point[-1], -WIDEST, WIDEST)))
-            return -float(height), -slope
+            heights = -self.density(np.append(point[:-1], np.clip(point[-1], -WIDEST / 2, WIDEST / 2)) + moves)
+            return heights[0], (heights[1:] - heights[0]) / STEP
 
-        found = sp.optimize.minimize(loss, start, jac=True, method="BFGS")
-        covariance = (found.hess_inv + found.hess_inv.T) / 2
-        return found.x, np.linalg.cholesky(covariance + 1e-6 * np.eye(start.size))
-
-    def draw(self, draws: int, chains: int, rng: Rng) -> Floats:
-        """Return parameters (sample, parameter), chain after chain."""
-        centre, units = self.mode()
-        point = centre + 0.3 * rng.standard_normal((chains * WALKERS, centre.size)) @ units.T
-        points = walk(self, point, units, -(-draws // WALKERS), rng, lambda n: None)
-        return points.reshape(chains, -1, centre.size)[:, :draws].reshape(-1, centre.size)
+        found = sp.optimize.minimize(loss, start, jac=True, method="BFGS", options={"gtol": 0.01})
+        return Fit(found.x, np.linalg.cholesky(found.hess_inv))
 
     def truths(self, points: Floats, rng: Rng) -> NDArray[np.int16]:
         """Draw the truth of each item given parameters (sample, parameter), shape (sample, item)."""
@@ -137,7 +108,9 @@ def truths_behind(
     """Draw truths (chain x draw, item) and spreads of difficulty, chain after chain."""
     model = SharedDifficulty(predicted, n_labels)
     rng = np.random.default_rng(seed_sequence(random_seed))
-    points = model.draw(draws, chains, rng)
+    points = chains_of(model.density, [model.mode()], draws, chains, rng, sweeps=SWEEPS).reshape(
+        draws * chains, -1
+    )
     return model.truths(points, rng), np.exp(points[:, -1])
 
 
