@@ -73,7 +73,6 @@ def arguments(parts, label=LABELS.__getitem__):
         "people": Annotators.from_table(parts["people"]),
         "gold": pd.Series(LABELS[parts["gold"]])[::2],
         "time": names.assign(time=parts["time"][item, who], when=parts["when"][item, who]),
-        "texts": parts.get("texts", {i: f"text {i}" for i in range(len(parts["truth"]))}),
     }
 
 
@@ -191,10 +190,6 @@ def careless_again(parts, rng):
     parts["again"] = pd.DataFrame({"item": item, "annotator": WHO[who], "label": label})
 
 
-def same(parts, rng):
-    parts["texts"] = {i: f"Text {i // 2} " for i in range(len(parts["truth"]))}
-
-
 def rare(parts, rng):
     """Nearly all are good, and what is not is not found."""
     parts["votes"] = np.where(parts["votes"] >= 0, 1 * (rng.random(parts["votes"].shape) < 0.04), -1)
@@ -221,7 +216,7 @@ DEFECTS = {
     "unused, by one": own_label, "too_fast": clicks, "drifts": tires, "missing": lacks, "served_badly": group,
     "unseparated": equal, "all_err": hard, "few_votes": few, "unused": nobody, "camps": two_camps,
     "base_rate": habit, "uncalibrated": boastful, "no_probabilities": logits, "repeats": careless_again,
-    "same_text": same, "paradox": rare,
+    "paradox": rare,
 }  # fmt: skip
 # Check of comparisons, and what one of six judges adds to the log odds.
 JUDGES = {"first_place": {"first": 1.5}, "favours": {"favour": 1.5}}

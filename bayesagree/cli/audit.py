@@ -14,7 +14,6 @@ def audit(
     annotators: _options.AnnotatorsFile = None,
     gold: _options.GoldFile = None,
     time: Annotated[Path | None, Option(help="Columns item, annotator, time (seconds), when.")] = None,
-    contents: _options.ContentsFile = None,
     random_seed: _options.Seed = 1,
 ) -> TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
@@ -29,9 +28,6 @@ def audit(
     truth, models = source.read()
     known = source.gold(gold, truth)
     beside: dict[str, Any] = {"time": None if time is None else read_table(time), "random_seed": random_seed}
-    if contents is not None:
-        shows = read_table(contents).set_index(source.item)
-        beside["texts"] = shows.astype(str).agg(" ".join, axis=1)
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
     files = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": source.predictions}
     for word, file in files.items():

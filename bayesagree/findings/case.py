@@ -69,7 +69,7 @@ class Case:
     """A test set; `time` (item, annotator, time, when) has the seconds of each answer and when it was given.
 
     Where there are predictions, the annotations are those of the predicted items among `every_item`. Comparisons are
-    also labels of their pairs. `texts` is what each item shows.
+    also labels of their pairs.
     """
 
     annotations: Any
@@ -79,7 +79,6 @@ class Case:
     gold: Any
     time: pd.DataFrame
     random_seed: Seed
-    texts: Any
     comparisons: Any
 
     @property

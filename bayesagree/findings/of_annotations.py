@@ -301,15 +301,6 @@ def repeats(case: Case) -> Finding:
     return Finding(where, said, chance)
 
 
-@CHECKS.add("warning", "keep one item of each text: they count as independent, and are not")
-def same_text(case: Case) -> Finding:
-    """Items that show the same text."""
-    need(case.texts is not None, "what each item shows (texts=)")
-    text: Any = pd.Series(case.texts).reindex(case.every_item).dropna().astype(str).map(name_key)
-    twice: Any = text[text.duplicated(keep=False)].sort_values(kind="stable")
-    return Finding(twice.index.tolist(), f"{len(twice)} items show {twice.nunique()} texts")
-
-
 @CHECKS.add("note", "score with the doubt, {score}, and add votes there: {next}")
 def few_votes(case: Case) -> Finding:
     """Items whose majority one more vote may tie or turn."""

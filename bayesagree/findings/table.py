@@ -8,6 +8,7 @@ import pandas as pd
 
 from bayesagree._types import Advance
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
+from bayesagree.annotations._columns import column, float_column
 from bayesagree.annotations.gold import Gold
 from bayesagree.errors import InputError, of_commands, shorten
 from bayesagree.findings import of_annotations, of_models
@@ -41,7 +42,6 @@ def audit(
     people: Any = None,
     gold: Gold | None = None,
     time: pd.DataFrame | None = None,
-    texts: Any = None,
     random_seed: Seed = None,
     progress: Advance = lambda done: None,
 ) -> pd.DataFrame:
@@ -59,8 +59,6 @@ def audit(
     time
         Seconds of each answer (column time), when it was given (column when), or both: a data frame with item and
         annotator.
-    texts
-        What each item shows, a mapping or a series by item.
     random_seed
         Of the scores of the models.
     progress
@@ -109,8 +107,8 @@ def audit(
     if gold is not None:
         known: Any = pd.Series(gold)
         gold = known[known.index.isin(given.items)]
-    time = pd.DataFrame() if time is None else time
-    case = Case(given, items, models, as_annotators(people), gold, time, random_seed, texts, games)
+    time = pd.DataFrame() if time is None else _times(time)
+    case = Case(given, items, models, as_annotators(people), gold, time, random_seed, games)
     checks = of_annotations.CHECKS | of_models.CHECKS
     said = {}
     rows = {}
@@ -142,6 +140,13 @@ def audit(
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("check")
     table = table.sort_values("severity", key=lambda column: column.map(SEVERITIES.index), kind="stable")
     table.attrs["where"] = where
+    return table
+
+
+def _times(table: pd.DataFrame) -> pd.DataFrame:
+    """Check a table of when answers were given, or how long they took."""
+    for role in ("item", "annotator", "time" if "time" in table else "when"):
+        (float_column if role == "time" else column)(table, role, role)
     return table
 
 
