@@ -134,6 +134,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
     What a killed writer of the same name left is removed; another one at work is not disturbed.
     """
+    if path.is_dir() and path.suffix != ".zarr":
+        raise InputError(f"{str(path)!r} is a folder, and all in it would go; name a file")
     path.parent.mkdir(parents=True, exist_ok=True)
     for left in path.parent.glob(f".{glob.escape(path.name)}.*-*.*"):
         if _is_stale(left, path.name):
@@ -145,7 +147,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
             yield temporary
         except OSError as error:  # libraries do not say which file
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-        if path.is_dir():
+        if path.suffix == ".zarr" and path.is_dir():
             shutil.rmtree(path)
         os.replace(temporary, path)
 

@@ -26,6 +26,9 @@ from bayesagree.io._json import (
     undecodable_line,
 )
 
+# A name that as a number would be another one too: 01 is 1 then, and 1e1 is 10.
+NAMES = re.compile(r"(?<![\w.])(0\d|\d+[eE]\d)")
+
 
 class Dialect(NamedTuple):
     """How a table is written as text."""
@@ -102,6 +105,12 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         _require_even_rows(path, dialect)
         raise InputError(f"{str(path)!r}: {error}") from error
+    numeric = [name for name in table.columns if table[name].dtype.kind in "iuf"]
+    if numeric and any(NAMES.search(line) for line in lines_of(path, encoding)):
+        with open_file(path) as stream:
+            text = pd.read_csv(stream, dtype=str, usecols=numeric, **layout, **missing)
+        names = [name for name in numeric if text[name].str.fullmatch(r"0\d+|\d+[eE]\d+").any()]
+        table[names] = text[names]
     if dialect.separator == ";":
         for name in [name for name, column in table.items() if has_decimal_commas(column)]:
             table[name] = pd.to_numeric(table[name].str.replace(",", "."))
@@ -118,7 +127,8 @@ def has_decimal_commas(column: Any) -> bool:
     if column.dtype.kind in "biuf":
         return False
     given = column.dropna().astype(str)
-    return bool(given.str.fullmatch(r"[+-]?\d+(,\d+)?").all() and given.str.contains(",").any())
+    number = given.str.fullmatch(r"\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*")
+    return bool(number.all() and given.str.contains(",").any())
 
 
 def _has_bare_returns(path: Path) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -62,6 +63,40 @@ def test_any_quoted_text_comes_back(tmp_path: Path, rows: list[tuple[str, str]])
         for column in table:
             expected = [None if v in missing else v for v in table[column]]
             assert [None if pd.isna(v) else v for v in back[column]] == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "kept"),
+    [
+        (["01", "1", "02"], ["01", "1", "02"]),
+        (["12e3", "12000", "1e1", "10"], ["12e3", "12000", "1e1", "10"]),
+        (["1", "2", "10"], [1, 2, 10]),
+        (["0.5", "1e-05", "10.05"], [0.5, 1e-05, 10.05]),
+        (["0", "-1", "2"], [0, -1, 2]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_names_that_one_number_would_make_the_same_stay_apart(
+    tmp_path: Path, names: Any, kept: Any, encoding: str
+) -> None:
+    (tmp_path / "a.csv").write_text("item,label\n" + "".join(f"{name},x\n" for name in names), encoding=encoding)
+    assert io.read_table(tmp_path / "a.csv")["item"].tolist() == kept
+
+
+def test_codes_of_no_answer_are_missing_beside_empty_cells(tmp_path: Path) -> None:
+    """An empty cell makes numbers of a column floats: -99 is -99.0 there."""
+    rows = "".join(f"{i},{who},{label}\n" for i in range(3) for who, label in (("a", i % 2), ("b", ""), ("c", -99)))
+    path = write(tmp_path, "a.csv", "item,annotator,label\n" + rows)
+    assert ba.read_annotations(path, na_values=[-99]).categories.tolist() == [0, 1]
+    assert ba.read_annotations(path, na_values="-99").n_annotations == 3
+
+
+def test_a_folder_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    write(tmp_path / "mine", "thesis.txt", "all of it")
+    with pytest.raises(InputError, match="mine' is a folder, and all in it would go"), atomic_path(tmp_path / "mine"):
+        pass
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine", "thesis.txt"]
 
 
 def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:

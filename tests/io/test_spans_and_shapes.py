@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bayesagree import InputError, Labels, Ratings, read_annotations
-from bayesagree.io import read_export
+from bayesagree.io import read_export, read_table
 
 USERS = [f"00000000-0000-0000-0000-00000000000{k}" for k in (1, 2)]
 
@@ -89,6 +89,8 @@ def test_decimal_commas_where_semicolons_separate(tmp_path):
     ratings = read_annotations(path, scale=(1, 5))
     assert isinstance(ratings, Ratings)
     assert ratings.rating.tolist() == [1.5, 2.0, 3.25]
+    path.write_text("item;A\nx; 0,75\ny;1,2E-05\n")
+    assert read_table(path)["A"].tolist() == [0.75, 1.2e-05]
     path.write_text("item;annotator;label\nx;ann;1,5\nx;bob;a\n")
     labels = read_annotations(path)
     assert isinstance(labels, Labels)
