@@ -125,16 +125,18 @@ def detail_rows(
         items = items_of(annotations)
         if items.values.size > MOST_VALUES:
             raise InputError(f"by={by!r}: {items.values.size} distinct values are more than {MOST_VALUES}")
-        counts, n = items.counts(), items.patterns.size
+        counts = items.counts()
         if by == "item":
+            # Items without annotations have the pattern -1, the last one here.
+            squares, n = (np.append(v, 0) for v in ((counts**2).sum(axis=1), items.patterns.size))
             with np.errstate(invalid="ignore"):
-                share = ((counts**2).sum(axis=1) - n) / (n * (n - 1))
+                share = (squares - n) / (n * (n - 1))
             for one, pattern in zip(annotations.items, items.patterns.pattern_of_item):
                 note = "" if n[pattern] > 1 else "fewer than two annotations"
                 known: Row = {"estimate": share[pattern], "n_annotations": int(n[pattern]), "note": note}
                 yield {"item": one, "coefficient": "percent_agreement"} | known
         for k in range(items.values.size if by == "category" else 0):
-            of_label = _specific(counts[:, k], n, items)
+            of_label = _specific(counts[:, k], items.patterns.size, items)
             label = annotations.categories[k] if isinstance(annotations, Labels) else items.values[k]
             yield row(items, "specific_agreement", of_label, annotations, category=label)
 

@@ -101,6 +101,17 @@ def test_share_of_agreeing_pairs_of_each_item_and_label():
     )
 
 
+def test_an_item_without_annotations_has_no_agreement():
+    """It had the agreement and the number of another item."""
+    counts = agreement_table(Labels.from_counts([[0, 0], [2, 0], [1, 1]]), by="item")
+    matrix = agreement_table(Labels.from_matrix([[0, 0], [None, None], [1, 0]], labels=[0, 1]), by="item")
+    for table, empty in ((counts, 0), (matrix, 1)):
+        assert table["estimate"].drop(empty).tolist() == [1.0, 0.0]
+        assert table["n_annotations"].drop(empty).tolist() == [2, 2]
+        assert np.isnan(table["estimate"][empty])
+        assert table.loc[empty, ["n_annotations", "note"]].tolist() == [0, "fewer than two annotations"]
+
+
 def test_confusion_of_two_and_of_all():
     table = confusion(anxiety(), "ann", "bob")
     counted = pd.crosstab(ANXIETY[:, 0], ANXIETY[:, 1]).reindex(columns=range(1, 7), fill_value=0)
