@@ -77,7 +77,7 @@ def auc(
     labels
         Crowd labels, at most one per item and annotator.
     predictions
-        Models; items that nobody labelled have no part.
+        Models; items that nobody labelled have no part, but in "pgt" with a prior.
     method
         Truth that the labels define, see the table of this module: ``"pgt"``, ``"dgt"`` or ``"sgt"``.
     prior

@@ -92,6 +92,10 @@ def score(
         An unknown metric, predictions without the scores or probabilities that it needs, other items or labels than
         those of the truth.
 
+    Notes
+    -----
+    Labels of a point estimate that tie on top share an item's accuracy; for other metrics the first of them is true.
+
     Warns
     -----
     UserWarning
@@ -143,11 +147,17 @@ def score(
     n_samples = draws.chains * draws.draws
     weights = None if cluster is None else ItemWeights(cluster, draws.items, n_samples, random_seed)
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)
-    plain = by is None and cluster is None and isinstance(requested.record.kind, Mean)
-    if plain and requested.record.one_true_label and isinstance(truth, xr.DataArray):
-        return score_array(
-            _shared_by_ties(scorer, truth, requested.k)[:, None], requested, predictions, (1, 1), None
-        )
+    by_item = cluster is None and requested.record.one_true_label and isinstance(requested.record.kind, Mean)
+    if by_item and isinstance(truth, xr.DataArray):
+        shared = _shared_by_ties(scorer, truth, requested.k)
+
+        def of_slices(at: Any) -> Floats:
+            inside = at[slices.code].astype(float)
+            with np.errstate(invalid="ignore"):
+                return shared @ inside[:, None] / inside.sum()
+
+        values = shared.mean(axis=1)[:, None] if slices is None else by_slice(of_slices, slices.names.size)
+        return score_array(values, requested, predictions, (1, 1), slices)
     sums = ItemSums(scorer, n_samples, advance)
     for done in draws.map(scorer, client):
         sums.add(done)
@@ -158,12 +168,12 @@ def score(
 
 
 def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray, k: int) -> Floats:
-    """Return top-k accuracy, shape (model,), where the labels that tie on top of an item share it."""
+    """Return top-k accuracy, shape (model, item), where the labels that tie on top of an item share it."""
     values = estimate.transpose("item", "category").values
     on_top = values == values.max(axis=1, keepdims=True)
     best = scorer.given.best[:, :, :k].astype(np.intp)
     share = np.take_along_axis((on_top / on_top.sum(axis=1, keepdims=True))[None], np.maximum(best, 0), axis=2)
-    return np.where(best < 0, 0, share).sum(axis=2).mean(axis=1)
+    return np.where(best < 0, 0, share).sum(axis=2)
 
 
 def score_array(

@@ -8,7 +8,7 @@ metrics of best labels are names for `score`: ``set_3_accuracy``, ``overlap_3``,
 
 A point estimate (`irn`, `vote_shares`, any DataArray with dims item and category) in place of a posterior gives the
 plug-in metric as a single draw. Equal scores of a model are ordered by label, and so are equal plausibilities of a
-point estimate.
+point estimate, but for the top-k accuracies of `score`, where the labels that tie on top share the item.
 
 Source: D. Stutz et al., "Evaluating AI systems under uncertain ground truth", arXiv:2307.02191, section 2.4.
 """

@@ -136,3 +136,22 @@ def test_one_score_is_compared_in_draws_where_every_model_has_it():
     kappa = score(dirichlet(votes, random_seed=1), models, "cohen_kappa")
     known = kappa.stack(sample=("chain", "draw")).dropna("sample").mean("sample")
     np.testing.assert_allclose(compare(kappa).loc[np.asarray(known["model"]), "score"], known, atol=1e-12)
+
+
+def test_labels_that_tie_on_top_share_the_item_in_every_slice():
+    """Equal slices have the accuracy of all items as their mean, whatever the order of the labels."""
+    rng = np.random.default_rng(3)
+    shares = rng.multinomial(4, [1 / 3] * 3, 40) / 4
+    said = rng.dirichlet(np.ones(3), 40)
+    for order in ([0, 1, 2], [2, 0, 1]):
+        truth = estimate(shares[:, order])
+        models = Predictions.from_scores({"A": said[:, order]}, probabilities=True)
+        best = said.argmax(axis=1)
+        tied = shares == shares.max(axis=1, keepdims=True)
+        expected = (tied / tied.sum(axis=1, keepdims=True))[np.arange(40), best]
+        assert score(truth, models, "accuracy").item() == pytest.approx(expected.mean())
+        of = score(truth, models, "accuracy", by=["x", "y"] * 20).sel(side="slice").values.ravel()
+        assert of.tolist() == pytest.approx([expected[::2].mean(), expected[1::2].mean()])
+        with pytest.warns(UserWarning):  # there is no rest
+            rest = score(truth, models, "accuracy", by=["x"] * 40).values.ravel()
+        np.testing.assert_allclose(rest, [expected.mean(), np.nan, np.nan])
