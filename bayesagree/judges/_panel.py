@@ -162,7 +162,9 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
 
 def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: Array, seen: Booleans) -> Floats:
     """Return the inclusion probability of every item."""
-    known = pd.Series(dict(given.items()), dtype=float).reindex(items.tolist()).to_numpy()
+    known = (
+        pd.to_numeric(pd.Series(dict(given.items())), errors="coerce").reindex(items.tolist()).to_numpy(float)
+    )
     rule = "every item needs a number from 0 to 1"
     refuse(
         ~((known >= 0) & (known <= 1)),

@@ -23,7 +23,7 @@ from bayesagree.judges.prior import CorrectedRatePrior, Target
 # Starts from which modes of truths are looked for: of two that are reached alike often, one is missed in 3 % of the
 # fits. Shares have one mode.
 STARTS = 6
-# Log odds and logarithms of scales farther from 0 are this far; utilities farther away are impossible.
+# Log odds, logarithms of scales and utilities farther from 0 are this far.
 LARGEST_ODDS, LARGEST_LOG, FARTHEST = 16.0, 12.0, 1e3
 # Finite differences of the log density.
 STEP = 0.01
@@ -75,9 +75,7 @@ class Votes:
         unit = points[:, : self.n]
         logs = points[:, self.n : self.end]
         people = self.people(points)
-        mean = (unit * self.deviations(points)) @ self.columns.T
-        astray = ~(np.abs(mean).max(axis=1, initial=0.0) < FARTHEST)
-        mean[astray] = 0.0
+        mean = ((unit * self.deviations(points)) @ self.columns.T).clip(-FARTHEST, FARTHEST)
         inside = people if self.share else 2 * people - 1
         value = np.log(inside * (1 - inside)).sum(axis=1)
         if not self.share:
@@ -86,8 +84,7 @@ class Votes:
         value += (self._shares if self.share else self._truths)(mean, people) @ self.alike
         scaled = np.exp(2 * logs.clip(-LARGEST_LOG, LARGEST_LOG)) / self.scale_prior**2
         # Half-normal scales, with the Jacobian of the logarithm.
-        value += (logs - 0.5 * scaled).sum(axis=1) - 0.5 * np.square(unit).sum(axis=1)
-        return np.where(astray, -np.inf, value)
+        return value + (logs - 0.5 * scaled).sum(axis=1) - 0.5 * np.square(unit).sum(axis=1)
 
     def _truths(self, mean: Floats, accuracy: Floats) -> Floats:
         """Log probability of the votes of each cell, by its m and people's sensitivity and specificity."""

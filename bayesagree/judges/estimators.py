@@ -60,7 +60,7 @@ def prediction_powered_mean(
     Raises
     ------
     InputError
-        Fewer than two labelled items, labels and verdicts of different lengths, or no unlabelled item.
+        Fewer than two labelled items, labels and verdicts of different lengths, or fewer than two unlabelled items.
 
     References
     ----------
@@ -78,10 +78,10 @@ def prediction_powered_mean(
     '0.700 (0.449061, 0.950939)'
     """
     y, f, others = (np.asarray(v, np.float64) for v in (labels, verdicts, unlabelled))
-    if y.ndim != 1 or y.shape != f.shape or y.size < 2 or others.size == 0:
+    if y.ndim != 1 or y.shape != f.shape or y.size < 2 or others.size < 2:
         raise InputError(
             f"labels {y.shape}, verdicts {f.shape} and unlabelled {others.shape}: give one verdict for each of at "
-            "least two labels, and at least one unlabelled item"
+            "least two labels, and at least two unlabelled items"
         )
     weight, spread = power, np.append(f, others).var(ddof=1)
     if weight is None:

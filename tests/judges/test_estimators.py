@@ -33,6 +33,11 @@ def test_prediction_powered_mean():
         assert (found.lower, found.upper) == pytest.approx((lower, upper), abs=1e-6)
 
 
+def test_one_unlabelled_item_tells_no_variance():
+    with pytest.raises(InputError, match="at least two unlabelled items"):
+        prediction_powered_mean([1, 0] * 10, [1, 0] * 10, [1], power=1.0)
+
+
 shares = st.floats(0.02, 0.98)
 
 

@@ -45,3 +45,5 @@ def test_input_is_refused():
     people = Labels.from_matrix([[1]], items=[0], labels=[0, 1])
     with pytest.raises(InputError, match="inclusion probability 0: 0"):
         corrected_rate(verdicts, people, positive=1, inclusion=dict.fromkeys(range(20), 0.0))
+    with pytest.raises(InputError, match="gives item 0 nan; every item needs a number"):
+        corrected_rate(verdicts, people, positive=1, inclusion=dict.fromkeys(range(20), "often"))
