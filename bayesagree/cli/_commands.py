@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bayesagree.cli import COMMANDS, _output
-from bayesagree.cli._options import Json, ResultFile, TableFile
+from bayesagree.cli._options import GIVEN, Json, ResultFile, TableFile
 from bayesagree.cli._output import Answer, ResultAnswer, TableAnswer, keep, require, show
 from bayesagree.errors import InputError
 
@@ -30,10 +30,13 @@ class LazyGroup(TyperGroup):
         if args[0] not in self.commands and Path(args[0]).exists():
             args = ["contents", *args]
         name, command, rest = super().resolve_command(ctx, args)
-        options = [word.partition("=")[0] for word in rest if word.startswith("--")]
-        if twice := [option for option in options if options.count(option) > 1]:
+        command = command and load(str(name))
+        parameters = getattr(command, "params", ())
+        known = {word: one for one in parameters for word in (*one.opts, *one.secondary_opts)}
+        given = [known[word] for word in (word.partition("=")[0] for word in rest) if word in known]
+        if twice := [one.opts[0] for one in given if given.count(one) > 1]:
             raise InputError(f"{twice[0]} is given twice, and the second would replace the first; give it once")
-        return name, command and load(str(name)), rest
+        return name, command, rest
 
 
 def load(name: str) -> Any:
@@ -65,7 +68,11 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
     if "output" in [parameter.name for parameter in parameters]:
         add("force", False, Force)
 
-    def command(**given: Any) -> None:
+    add("context", Parameter.empty, typer.Context)
+
+    def command(context: Any, **given: Any) -> None:
+        typed = (p for p in context.command.params if "COMMAND" in str(context.get_parameter_source(p.name)))
+        GIVEN.set({one.name: one.opts[0] for one in typed})
         force, json = given.pop("force", False), given.pop("json")
         if given.get("data") is not None and given.get("predictions", "") is None:
             # The annotations have a name, so that the one file is that of predictions.

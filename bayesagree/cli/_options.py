@@ -1,5 +1,8 @@
 """Options of the commands: an alias for each that several have, bundles of those that come together, and reading."""
 
+import re
+from collections.abc import Collection
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -7,13 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, BadParameter, Option, echo
 
-from bayesagree.errors import InputError, say, shorten
+from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from bayesagree.annotations.annotators import Annotators
     from bayesagree.annotations.groups import Groups
+
+
+# Options that stand on the command line, by the names of their parameters.
+GIVEN: ContextVar[dict[str, str]] = ContextVar("GIVEN")
+
+
+def unused(why: str, *names: str, but: Collection[str] = ()) -> None:
+    """Refuse these of the options on the command line, or else all but some, which would not be used."""
+    given = GIVEN.get({})
+    for name in names or given.keys() - {*but}:
+        if name in given:
+            raise InputError(f"{given[name]} is not used {why}; leave it out")
 
 
 def names(text: str) -> list[str]:
@@ -32,9 +47,11 @@ def numbers(text: str) -> list[Any]:
 def label_names(text: str) -> Any:
     """Split a list of labels; all of them whole numbers are numbers, and a single one is the number of labels."""
     found: list[Any] = names(text)
-    if not all(name.lstrip("-").isdigit() for name in found):
+    if {*found} <= {"True", "False"}:
+        return [name == "True" for name in found]
+    if not all(re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", name) for name in found):
         return found
-    return int(found[0]) if len(found) == 1 else list(map(int, found))
+    return numbers(text) if len(found) > 1 else numbers(text)[0]
 
 
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
@@ -119,12 +136,8 @@ class Source(Columns):
         if self.data is not None:
             from bayesagree.datasets import load
 
-            told = [one.name for one in fields(Source) if getattr(self, one.name) != one.default]
-            if unused := sorted({*told} - {"data", "ordered", "item", "annotator", "label"}):
-                only = say(unused[0], getattr(self, unused[0]))
-                raise InputError(
-                    f"{only} says how to read a file; --data {self.data} is read as it is: leave it out"
-                )
+            of_files = {one.name for one in fields(Source)} - {"data", "ordered", "item", "annotator", "label"}
+            unused(f"with --data {self.data}, which is read as it is", *sorted(of_files))
             return load(self.data)
         from bayesagree.io.exports import read_export
 
@@ -169,6 +182,11 @@ class Source(Columns):
         gold = truth[truth.index.isin((models or annotations).items)].to_dict()
         if not gold:
             raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
+        if left := [item for item in truth.index if item not in gold]:
+            echo(
+                f"{path}: left out {len(left)} of {len(truth)} items, on which there is no label: {shorten(left)}",
+                err=True,
+            )
         return gold
 
 
@@ -257,6 +275,8 @@ def groups_of(annotations: Any, people: "Annotators | None", features: str) -> "
 def item_groups(path: Path | None, item: str, **columns: str | None) -> dict[str, Any]:
     """Read the requested columns of the item features, as series by item."""
     requested = {option: column for option, column in columns.items() if column is not None}
+    if path is not None and not requested:
+        raise InputError(f"--item-features {path} is not used: name a column of it, --{' or --'.join(columns)}")
     if path is None and requested:
         option = next(iter(requested))
         raise InputError(f"--{option} names a column of the items: give their table, --item-features FILE")

@@ -41,6 +41,7 @@ def agreement(
     table: Any = agreement_table(given, level=chosen, by=by, random_seed=seed, **groups)
     about: Any = {"hidden": ("ci_kind", "about")}
     if by is not None:
+        _options.unused(f"with --by {by}", "annotators", "group")
         return Answer([Table("agreement", table, f"By {by}", **about)], keep=table)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"

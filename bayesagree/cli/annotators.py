@@ -43,6 +43,7 @@ def annotators(
     crowd, _ = source.read()
     known = source.gold(gold, crowd)
     if crowd.kind == "ratings":
+        _options.unused("for ratings", "variant", "allow_unmixed")
         from bayesagree.agreement import icc
         from bayesagree.agreement.annotator_effects import annotator_levels
         from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma

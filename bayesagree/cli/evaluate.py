@@ -39,6 +39,7 @@ def evaluate(
     from bayesagree.plausibility.registry import default_posterior, is_auto, record_for
 
     if source.annotations is not None and source.annotations.suffix == ".nc":
+        _options.unused("where a kept result is shown", but=("annotations", "json", "output", "force"))
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(needed=True)
     options, known = scoring.given(source.label) | vars(sampling), source.gold(scoring.gold, truth, models)

@@ -44,10 +44,15 @@ def next(
     table = annotate_next(votes, models, n=n, goal=goal, **how)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"]) if text]
     if votes.kind == "comparisons":
+        _options.unused(
+            "for comparisons of models", "predictions", "plausibility", "missing", "tool", "contents"
+        )
         if output is not None:
             _output.keep(table, output)
         return Answer([Table("pairs", table, "Pairs of models to compare next", most=20)], notes)
-    if output is not None:
+    if output is None:
+        _options.unused("without --output", "tool", "contents")
+    else:
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
     return Answer([Table("items", table, "Items to label next", most=20)], notes)
 

@@ -10,6 +10,8 @@ from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
 # What the cheapest design has.
+# What comparisons of models do not ask.
+OF_LABELS = "predictions items annotators runs metric target difference power cost replicates"
 PARTS = {"best_items": "items", "best_annotators": "annotators each", "best_runs": "runs"}
 
 
@@ -38,6 +40,7 @@ def plan(
 
     pilot, models = source.read()
     if pilot.kind == "comparisons":
+        _options.unused("for comparisons of models", *OF_LABELS.split())
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
         more, do = ("A million", "would not") if number is None else (f"{number:,}", "would")

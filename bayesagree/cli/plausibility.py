@@ -32,6 +32,8 @@ def plausibility(
     from bayesagree.plausibility.registry import fitting_posteriors, record_for, reliabilities_of
 
     truth, _ = source.read()
+    if truth.kind != "ratings":
+        _options.unused(f"for {truth.kind}", "threshold")
     drawn = output is not None and output.suffix == ".nc"
     _output.require(output, result=drawn)
     posterior = record_for(truth, plausibility or fitting_posteriors(truth)[0].name).specification

@@ -37,6 +37,8 @@ def preferences(
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
+    if named:
+        _options.unused("where columns are named", "format")
     export = None if named else read_export(str(file), format=format, kind="comparisons")
     found: Any = Comparisons.from_long(read_table(file), **named) if export is None else export.annotations
     how: Any = {"order": None if order == "none" else order, "item_effects": item_effects}

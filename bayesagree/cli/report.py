@@ -42,7 +42,11 @@ def report(
     truth, models = source.read()
     beside: dict[str, Any] = {"source": _origin(source)}
     how, total = vars(sampling), None
-    if truth.kind != "comparisons":
+    if truth.kind == "comparisons":
+        _options.unused(
+            "for comparisons of models", *vars(scoring), "annotators", "group", "specification", "predictions"
+        )
+    else:
         settings = ReportSettings(**scoring.given(source.label), **how).fitting(truth, models)
         how, people = vars(settings), source.features(annotators)
         beside |= {"annotators": people, "gold": source.gold(scoring.gold, truth)}

@@ -33,6 +33,8 @@ def subjective(
     from bayesagree.subjective.performance import group_performance
 
     given, known = source.read()
+    if given.kind != "ratings":
+        _options.unused(f"for {given.kind}", "threshold")
     if predictions is None and known is None:
         raise InputError("there are no predictions: give a file of predictions")
     scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given

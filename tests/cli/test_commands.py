@@ -52,10 +52,10 @@ MODELS = "labels.csv models.csv"
 REFUSED = {
     "evaluate": "give either a file of annotations or --data NAME",
     "evaluate labels.csv": "there are no predictions",
-    "agreement --data x --kind ratings": "--kind ratings says how to read a file; --data x is read as it is",
-    "agreement --data x --merge-similar": "--merge-similar says how to read a file",
-    "agreement --data x --rank place": "--rank place says how to read a file",
-    "evaluate --data x --missing-labels n/a": "--missing-labels n/a says how to read a file",
+    "agreement --data x --kind ratings": "--kind is not used with --data x, which is read as it is; leave it out",
+    "agreement --data x --merge-similar": "--merge-similar is not used with --data x",
+    "agreement --data x --rank place": "--rank is not used with --data x",
+    "evaluate --data x --missing-labels n/a": "--missing-labels is not used with --data x",
     "evaluate labels.csv --item unit": "no column 'unit'",
     "evaluate missing.csv x.csv": "there is no file 'missing.csv'",
     "evaluate missing.nc": "missing.nc",
@@ -68,6 +68,22 @@ REFUSED = {
     f"evaluate {MODELS} --draws 0": "greater than or equal to 1",
     "evaluate --data cifar": "similar: cifar10h",
     f"evaluate {MODELS} --seed 1 --seed=2": "--seed is given twice",
+    f"evaluate {MODELS} --metric recall --metrics accuracy": "--metrics is given twice",
+    "agreement labels.csv -o one.csv --output two.csv": "--output is given twice",
+    "contents labels.csv --ordered --unordered": "--ordered is given twice",
+    f"evaluate {MODELS} --item-features nowhere.csv": "name a column of it, --by or --cluster",
+    "agreement labels.csv --item-features nowhere.csv": "name a column of it, --cluster",
+    "agreement labels.csv --by pair --group age": "--group is not used with --by pair",
+    "report games.csv --metrics recall": "--metrics is not used for comparisons of models",
+    "report games.csv --group age": "--group is not used for comparisons of models",
+    "plan games.csv --n-items 10": "--n-items is not used for comparisons of models",
+    "next games.csv --tool table": "--tool is not used for comparisons of models",
+    "next labels.csv --contents nowhere.csv": "--contents is not used without --output",
+    "annotators ratings.csv --scale 1,5 --variant full": "--variant is not used for ratings",
+    "plausibility labels.csv --threshold 2": "--threshold is not used for labels",
+    f"subjective {MODELS} --annotators people.csv --group age --threshold 2": "--threshold is not used for labels",
+    "preferences games.csv --format arena --first left": "--format is not used where columns are named",
+    "audit labels.csv --time gold.csv": "no column 'annotator'",
     "agreement ratings.csv": "pass --scale, or --label",
     "agreement ratings.csv --scale 1,3": "outside the scale (1, 3); pass --scale 1,5",
     "agreement labels.csv --level cardinal": "--level cardinal is not one of 'nominal', 'ordinal'",
@@ -226,3 +242,37 @@ def test_gold_that_says_two_things_of_an_item_is_refused(folder, run, tmp_path):
     done = run("evaluate", folder / "labels.csv", folder / "models.csv", "--gold", tmp_path / "gold.csv", "--draws", 20)
     last = gold.iloc[-1]
     assert done[0] == 2 and f"of {last['item']!r}; leave one of them" in done[2] and repr(last["label"]) in done[2]
+
+
+def test_gold_of_other_items_is_left_out_aloud(folder, run, tmp_path):
+    gold = pd.read_csv(folder / "gold.csv")
+    pd.concat([gold, gold.tail(2).assign(item=["nowhere", "never"])]).to_csv(tmp_path / "gold.csv", index=False)
+    _, _, err = run(
+        "evaluate", folder / "labels.csv", folder / "models.csv", "--gold", tmp_path / "gold.csv", "--draws", 20
+    )
+    assert f"left out 2 of {len(gold) + 2} items, on which there is no label: 'nowhere', 'never'" in " ".join(
+        err.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "listed", "found"),
+    [("True False True False", "False,True", "False, True"), ("1 1.5 2 1", "2,1.5,1", "2.0, 1.5, 1.0"),
+     ("01 1 02 1", "02,01,1", "'02', '01', '1'")],
+)  # fmt: skip
+def test_labels_are_listed_as_the_file_has_them(document, tmp_path, cells, listed, found):
+    rows = "".join(f"{i},{who},{cell}\n" for i, cell in enumerate(cells.split()) for who in "ab")
+    (tmp_path / "votes.csv").write_text("item,annotator,label\n" + rows)
+    held = {
+        row["what"]: row["value"]
+        for row in document("contents", tmp_path / "votes.csv", "--labels", listed)["contents"]
+    }
+    assert held["categories"] == found
+
+
+def test_a_kept_result_takes_no_option(folder, run, tmp_path):
+    kept = tmp_path / "scores.nc"
+    assert run("evaluate", folder / "labels.csv", folder / "models.csv", "--draws", 20, "-o", kept)[0] == 0
+    assert run("evaluate", kept)[0] == 0
+    code, out, err = run("evaluate", kept, "--items", "bootstrap")
+    assert (code, out) == (2, "") and "--items is not used where a kept result is shown; leave it out" in err
