@@ -162,9 +162,8 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
 
 def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: Array, seen: Booleans) -> Floats:
     """Return the inclusion probability of every item."""
-    known = (
-        pd.to_numeric(pd.Series(dict(given.items())), errors="coerce").reindex(items.tolist()).to_numpy(float)
-    )
+    numbers: Any = pd.to_numeric(pd.Series(dict(given.items())), errors="coerce")
+    known = numbers.reindex(items.tolist()).to_numpy(float)
     rule = "every item needs a number from 0 to 1"
     refuse(
         ~((known >= 0) & (known <= 1)),

@@ -143,7 +143,7 @@ def score(
         full = truth_is == "sampled" or requested.record.against_distribution
         draws = truth_draws(truth, requested.depth, threshold=threshold, plausibility=full)
     check_order([requested], states_order(truth, draws.labels), draws.labels.size)
-    slices = ItemGroups.of(by, draws.items, "by")
+    slices: Any = ItemGroups.of(by, draws.items, "by")
     n_samples = draws.chains * draws.draws
     weights = None if cluster is None else ItemWeights(cluster, draws.items, n_samples, random_seed)
     scorer = Scorer(predictions.aligned(draws.items, draws.labels), [requested], slices, weights, sampled)

@@ -57,7 +57,8 @@ class Wanted(NamedTuple):
     def cleaned(self, values: Iterable[Any]) -> Array:
         """Values with None for words that are missing, and one spelling of each label."""
         words = [self.na_values] if isinstance(self.na_values, str) else [*map(str, self.na_values)]
-        missing = {*words, *pd.to_numeric(pd.Series(words, dtype=object), errors="coerce").dropna()}
+        numbers: Any = pd.to_numeric(pd.Series(words, dtype=object), errors="coerce")
+        missing = {*words, *numbers.dropna()}
         kept = (None if missing and (value in missing or str(value) in missing) else value for value in values)
         return self.spelled(kept, spelling_key, self.labels)
 
