@@ -142,7 +142,9 @@ def pareto_k(log_weight: Floats) -> float:
     from arviz_stats.base.array import array_stats  # whose import takes a third of a second
 
     apart = log_weight + 1e-14 * np.arange(log_weight.size)  # it has none of a tail with equal ratios
-    return float(array_stats.psislw(-apart)[1]) if np.ptp(log_weight) > 1e-12 else 0.0
+    with np.errstate(over="ignore"):  # in the smoothed weights, of k-hat far above one
+        k_hat = array_stats.psislw(-apart)[1] if np.ptp(log_weight) > 1e-12 else 0.0
+    return float(np.nan_to_num(k_hat, nan=np.inf))  # a few weights are all, and leave no tail
 
 
 def r_hat_limit(n: int) -> float:

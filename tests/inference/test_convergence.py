@@ -96,6 +96,7 @@ def test_k_hat_is_that_of_arviz(tail):
     for n in (50, 400, 5000):
         log_weight = tail * np.random.default_rng(n).exponential(size=n)
         assert pareto_k(log_weight) == pytest.approx(float(array_stats.psislw(-log_weight)[1]), abs=1e-9)
+    assert pareto_k(900 * np.random.default_rng(1).exponential(size=400)) > 100  # without a warning
     assert pareto_k(np.zeros(100)) == 0
     tied = np.repeat([0.0, 1.0, 2.0], [90, 7, 3])  # ratios of the tail that are its threshold
     assert np.isfinite(pareto_k(tied))
