@@ -128,3 +128,11 @@ def test_large_tables_are_sparse_and_give_the_same_draws(monkeypatch):
         tree = normal_inverse_gamma(given, annotator_effects="shift", draws=20, chains=1, random_seed=1)
         drawn.append(tree["posterior"]["mean"].values)
     np.testing.assert_allclose(*drawn, rtol=1e-9)
+
+
+def test_the_default_prior_moves_and_stretches_with_the_scale():
+    for low, high in ((0, 1), (1, 5), (11, 15), (-100, 100)):
+        prior = NormalInverseGammaPrior.for_scale((low, high))
+        assert prior.mean == (low + high) / 2
+        # A standard deviation of a quarter of the range: scale / shape is the variance.
+        assert np.sqrt(prior.scale / prior.shape) == pytest.approx((high - low) / 4)

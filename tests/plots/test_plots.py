@@ -22,6 +22,7 @@ from bayesagree import (
     score,
 )
 from bayesagree.datasets.simulate import labelled_test_set, ratings
+from bayesagree.evaluation.tables import score_intervals
 from bayesagree.plausibility.votes import shared_wins
 from bayesagree.subjective import EvaluationSpecification, crowdtruth, group_performance
 from studies.crowd import plot_annotator_quality, plot_shares
@@ -56,8 +57,11 @@ def test_scores_stand_at_their_means_and_another_annotator_is_dashed(tree, given
     plug_in = score(shared_wins(given.labels), given.predictions, "accuracy")
     (panel,) = drawn(plots.plot_scores(tree, metric="accuracy", plug_in=plug_in))
     found = tree["posterior"]["accuracy"].mean(("chain", "draw"))
+    interval = score_intervals(tree).sel(metric="accuracy").transpose("model", "reliability")
     for bars in panel.containers:
         np.testing.assert_allclose(bars.lines[0].get_ydata(), found.sel(model=bars.get_label()))
+        ends = np.array(bars.lines[2][0].get_segments())[:, :, 1].T
+        np.testing.assert_allclose(ends, [interval[end].sel(model=bars.get_label()) for end in ("lower", "upper")])
     assert (panel.containers[-1].get_label(), panel.containers[-1].lines[0].get_linestyle()) == (
         "another annotator", "--",
     )  # fmt: skip

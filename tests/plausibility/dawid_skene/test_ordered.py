@@ -169,3 +169,26 @@ def test_truncated_normal_has_its_mean(low, high):
     assert abs(drawn.mean() - exact.mean()) < 4.5 * exact.std() / np.sqrt(4000)
     mass = ndtr(-low) - ndtr(-high) if low > 0 else ndtr(high) - ndtr(low)
     assert interval_chance(np.float64(low), np.float64(high)) == pytest.approx(float(mass), rel=1e-9)
+
+
+def test_labels_that_are_held_out_tell_nothing_of_their_items():
+    """Eight raters agree on every item; those of every second item are not seen."""
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 3, 60)
+    labels = Labels.from_matrix(np.tile(truth[:, None], 8), labels=[0, 1, 2], ordered=True)
+    crowd = Crowd.of_labels(labels)
+    held = np.tile(crowd.item % 2 == 0, (2, 1))
+    sampler = OrderedSampler(crowd, DawidSkenePrior(), 2, rng, held)
+    total = 0.0
+    for _ in range(60):
+        sampler.draw(rng, 1)
+        total = total + sampler.expected[:, np.arange(60), truth].mean(axis=0) / 60
+    assert total[1::2].min() > 0.8
+    assert total[::2].mean() < 0.5  # three labels, each as likely
+
+
+def test_the_model_starts_with_a_threshold_between_each_two_labels():
+    labels = Labels.from_matrix([[0, 1], [2, 3], [1, 1], [3, 2]], labels=[0, 1, 2, 3], ordered=True)
+    model = dawid_skene_model(labels, variant="ordered")
+    start = model.initial_point()
+    assert [value.size for name, value in start.items() if name.startswith("threshold")] == [3]

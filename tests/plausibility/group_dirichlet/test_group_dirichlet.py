@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.special import betainc, betaln, softmax
 from bayesagree import InputError, Labels, Predictions, group_dirichlet
 from bayesagree.inference.posterior import Request
 from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
+from bayesagree.plausibility.group_dirichlet._sampler import States
 
 MODEL = Path(__file__).parents[3] / "models" / "group_dirichlet.json"
 # Every second of 2000 draws has a state of its own, of which at least a fifth count as independent.
@@ -129,3 +131,16 @@ def test_pymc_has_the_same_posterior():
     others = np.stack([share.drop_sel(group=g).prod("group") for g in "ghi"], axis=-1)
     expected = (1 - (1 - share) * (1 - others)).mean(("chain", "draw"))
     assert abs(ours.values - expected.values).max() < 0.05
+
+
+def test_a_group_with_a_view_of_its_own_has_it_and_the_others_the_typical_one():
+    """Shapes all but zero, no votes: plausibilities are the typical label of the view."""
+    n_items, n_labels = 3, 4
+    problem = SimpleNamespace(votes=np.zeros((2, n_items, n_labels)))
+    typical, own = np.array([[[0, 1, 2]]]), np.full((1, 1, 2, n_items), -1)
+    own[0, 0, 1] = [3, -1, 0]
+    states = States(problem, 2, np.full((1, 1, n_labels), -9.0), np.zeros((1, 1, 2)), typical, own)
+    first, second = states.draw(slice(0, n_items), np.random.default_rng(1), (0, 1))
+    assert first.shape == (n_items, 2, n_labels)
+    assert first.argmax(axis=2).tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert second.argmax(axis=2).tolist() == [[3, 3], [1, 1], [0, 0]]
