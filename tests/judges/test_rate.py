@@ -232,6 +232,9 @@ def test_columns_of_the_regression_are_as_wide_as_their_priors():
     np.testing.assert_allclose(column["system a: all"], of_a)
     np.testing.assert_allclose(column["system a: j"], np.where(of_a, scaled[:, 0], 0))
     np.testing.assert_allclose(column["1 judges positive"], said.sum(axis=1) == 1)
+    # What all systems share has a known standard deviation; deviations of a system have a learnt one.
+    learnt = {name for name, scale in zip(found.names, found.scale_index) if scale >= 0}
+    assert learnt == {name for name in found.names if name.startswith("system") or name.endswith("judges positive")}
 
 
 def test_what_is_refused():

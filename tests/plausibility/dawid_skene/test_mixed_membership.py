@@ -5,6 +5,7 @@ import pytest
 
 from bayesagree.annotations import Labels
 from bayesagree.datasets.simulate import crowd_labels
+from bayesagree.plausibility.dawid_skene.model import dawid_skene_model
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 
 
@@ -25,3 +26,10 @@ def test_gold_is_an_experts_label():
         blind["derived"]["label_probability"].sel(item=0, category=2)
     )
     assert posterior["confusion"].shape == (2, 100, 4, 3, 3)
+
+
+def test_the_model_takes_gold_of_the_first_label_as_of_the_others():
+    labels = Labels.from_matrix([[0, 1], [1, 1], [0, 0]], labels=[0, 1])
+    for gold, parts in ((None, 0), ({0: 0}, 1), ({0: 1}, 1)):
+        model = dawid_skene_model(labels, variant="mixed_membership", gold=gold)
+        assert sum(potential.name == "log_gold" for potential in model.potentials) == parts
