@@ -12,6 +12,8 @@ Source: Trefethen and Weideman, "The exponentially convergent trapezoidal rule" 
 https://doi.org/10.1137/130932132.
 """
 
+from functools import lru_cache
+
 import numpy as np
 import scipy as sp
 
@@ -30,8 +32,11 @@ STEP = 0.01
 # Standard deviations that the nodes reach, and their distance in widths of the integrand, in asinh of latent opinions.
 REACH, APART, ACROSS = 8.0, 0.75, 0.2
 # Where log probabilities of shares are tabulated: cubic splines between err by 2e-5 where votes are likely.
-OPINIONS = np.sinh(np.linspace(-1, 1, 305) * np.arcsinh(FARTHEST))
-CORRELATIONS = sp.special.expit(4 * np.sinh(np.linspace(-1, 1, 71) * np.arcsinh(LARGEST_ODDS / 4)))
+# Their nodes are even in asinh(m) and in asinh of a quarter of the log odds of rho: so many a unit, and to either side
+# of 0, beyond the farthest.
+PER_M, MOST_M, PER_ODDS, MOST_ODDS = 20.0, 153, 16.0, 35
+OPINIONS = np.sinh(np.arange(-MOST_M, MOST_M + 1) / PER_M)
+CORRELATIONS = sp.special.expit(4 * np.sinh(np.arange(-MOST_ODDS, MOST_ODDS + 1) / PER_ODDS))
 
 
 class Votes:
@@ -53,8 +58,9 @@ class Votes:
         rows = np.column_stack([data.columns, panel.votes, panel.positive])[panel.seen]
         rows, self.alike = np.unique(rows.astype(np.float64), axis=0, return_counts=True)
         self.columns, self.votes, self.positive = np.ascontiguousarray(rows[:, :-2]), rows[:, -2], rows[:, -1]
-        kinds, self.kind = np.unique([self.votes, self.positive], axis=1, return_inverse=True)
-        self.table = share_table(*kinds) if self.share else None
+        if self.share:
+            kinds, self.kind = np.unique([self.votes, self.positive], axis=1, return_inverse=True)
+            self.table = share_table(*map(tuple, kinds))
 
     def people(self, points: Floats) -> Floats:
         """Return people's parameters at points (..., parameter)."""
@@ -96,20 +102,19 @@ class Votes:
 
     def _shares(self, mean: Floats, rho: Floats) -> Floats:
         """Log probability of the votes of each cell, by its m and rho."""
-        opinion = (
-            self.kind * OPINIONS.size + (np.arcsinh(mean) / np.arcsinh(FARTHEST) + 1) * (OPINIONS.size - 1) / 2
-        )
-        odds = (
-            (np.arcsinh(sp.special.logit(rho) / 4) / np.arcsinh(LARGEST_ODDS / 4) + 1)
-            * (CORRELATIONS.size - 1)
-            / 2
-        )
+        opinion = self.kind * OPINIONS.size + MOST_M + PER_M * np.arcsinh(mean)
+        odds = MOST_ODDS + PER_ODDS * np.arcsinh(sp.special.logit(rho) / 4)
         return sp.ndimage.map_coordinates(self.table, np.broadcast_arrays(opinion, odds), prefilter=False)
 
 
-def share_table(votes: Floats, positive: Floats) -> Floats:
-    """Return coefficients of cubic splines in m and rho of the log probability of votes, one kind below the other."""
-    heights = np.stack([log_shares(OPINIONS, rho, votes, positive) for rho in CORRELATIONS], axis=-1)
+@lru_cache(maxsize=1)
+def share_table(votes: tuple[float, ...], positive: tuple[float, ...]) -> Floats:
+    """Return coefficients of cubic splines in m and rho of the log probability of votes, one kind below the other.
+
+    The fit without judges asks for those of the fit with them.
+    """
+    kinds = np.array([votes, positive])
+    heights = np.stack([log_shares(OPINIONS, rho, *kinds) for rho in CORRELATIONS], axis=-1)
     for axis in (1, 2):
         heights = sp.ndimage.spline_filter1d(heights, axis=axis)
     return heights.reshape(-1, CORRELATIONS.size)

@@ -84,8 +84,7 @@ def test_same_posterior_as_the_plain_model():
 FEW: dict[str, Any] = {"positive": 1, "draws": 100, "chains": 1}
 
 
-# Shares take ten times as long as truths.
-TARGETS = pytest.mark.parametrize("target", ["truth", pytest.param("share", marks=pytest.mark.long)])
+TARGETS = pytest.mark.parametrize("target", ["truth", "share"])
 
 
 @TARGETS
