@@ -44,10 +44,9 @@ class SharedDifficulty:
         patterns, place, count = np.unique(predicted, axis=1, return_inverse=True, return_counts=True)
         self.place, self.count, self.n_systems = place.ravel(), count.astype(np.float64), len(predicted)
         self.n_labels, self.given = n_labels, (patterns >= 0).astype(np.float32)  # (system, pattern)
-        self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(
-            np.float32
-        )  # (label, system, pattern)
-        self.wrong_of = self.given - self.right  # log Pr(wrong) = log Pr(right) - logit
+        # Of (label, system, pattern); log Pr(wrong) = log Pr(right) - logit.
+        self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(np.float32)
+        self.wrong_of = self.given - self.right
         of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))  # log 1 where it is right
         self.wrong = np.einsum("stk,ksp->tp", of_wrong, self.right)  # (label, pattern)
 
@@ -57,7 +56,7 @@ class SharedDifficulty:
         Also these numbers, (..., pattern), and log prevalences, (..., label); of points (..., parameter).
         """
         n_abilities = self.n_labels * self.n_systems
-        spread = np.exp(point[..., -1, None, None, None])
+        spread = np.exp(point[..., -1, None, None, None].clip(-WIDEST, WIDEST))
         odds = point[..., n_abilities:-1]
         share = sp.special.log_softmax(
             np.concatenate([np.zeros((*odds.shape[:-1], 1)), odds], axis=-1), axis=-1
@@ -71,8 +70,7 @@ class SharedDifficulty:
 
     def density(self, points: Floats) -> Floats:
         """Return log densities of points (point, parameter)."""
-        inside = np.append(np.full(points.shape[1] - 1, np.inf), WIDEST)
-        joint, largest, share = self.joint(points.clip(-inside, inside))
+        joint, largest, share = self.joint(points)
         away = (points[:, : self.n_labels * self.n_systems] - ABILITY) / ABILITY_SD
         height = (np.log(joint.sum(axis=(-3, -2))) + largest) @ self.count
         height += 2 * PREVALENCE / self.n_labels * share.sum(axis=1) - 0.5 * np.square(away).sum(axis=1)

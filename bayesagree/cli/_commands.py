@@ -71,8 +71,8 @@ def as_command(function: Callable[..., Answer], name: str) -> Any:
     add("context", Parameter.empty, typer.Context)
 
     def command(context: Any, **given: Any) -> None:
-        typed = (p for p in context.command.params if "COMMAND" in str(context.get_parameter_source(p.name)))
-        GIVEN.set({one.name: one.opts[0] for one in typed})
+        origin = context.get_parameter_source
+        GIVEN.set({p.name: p.opts[0] for p in context.command.params if "COMMAND" in str(origin(p.name))})
         force, json = given.pop("force", False), given.pop("json")
         if given.get("data") is not None and given.get("predictions", "") is None:
             # The annotations have a name, so that the one file is that of predictions.
