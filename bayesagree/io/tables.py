@@ -114,10 +114,8 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     if dialect.separator == ";":
         for name in [name for name, column in table.items() if has_decimal_commas(column)]:
             table[name] = pd.to_numeric(table[name].str.replace(",", "."))
-    # pandas takes a first column too many for row names, fills rows that are too short from the right, and loses its
-    # place after a carriage return alone.
-    uneven = not isinstance(table.index, pd.RangeIndex) or (len(table) and table.iloc[:, -1].isna().any())
-    if uneven or _has_bare_returns(path):
+    # pandas fills rows that are too short from the right, and loses its place after a carriage return alone.
+    if (len(table) and table.iloc[:, -1].isna().any()) or _has_bare_returns(path):
         _require_even_rows(path, dialect)
     return table
 
@@ -142,7 +140,8 @@ def _cells(path: Path, dialect: Dialect) -> Any:
 
 
 def _check_header(path: Path, dialect: Dialect) -> None:
-    header = next(_cells(path, dialect), None)
+    rows = _cells(path, dialect)
+    header = next(rows, None)
     if not header:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
     require_distinct(header, f"{str(path)!r}")
@@ -152,6 +151,9 @@ def _check_header(path: Path, dialect: Dialect) -> None:
             f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {dialect.separator!r}: "
             "end its name in .tsv for tabs, .csv for commas, and save it with one of them"
         )
+    # pandas takes a first column too many for the names of the rows.
+    if len(next(filter(None, rows), header)) > len(header):
+        _require_even_rows(path, dialect)
 
 
 def _require_even_rows(path: Path, dialect: Dialect) -> None:

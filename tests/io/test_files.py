@@ -83,6 +83,14 @@ def test_names_that_one_number_would_make_the_same_stay_apart(
     assert io.read_table(tmp_path / "a.csv")["item"].tolist() == kept
 
 
+@pytest.mark.parametrize("first", [(0, 1, 2), (1, 2, 3), (11, 13, 15), ("01", "02", "03"), ("x", "y", "z")])
+def test_a_column_without_a_name_is_refused_whatever_it_counts(tmp_path: Path, first: Any) -> None:
+    """Names of rows that rise evenly were taken for places, and the column was lost."""
+    path = write(tmp_path, "a.csv", "annotator,label\n\n" + "".join(f"{item},ann,x\n" for item in first))
+    with pytest.raises(InputError, match="line 3: 3 fields where the header has 2"):
+        io.read_table(path)
+
+
 def test_codes_of_no_answer_are_missing_beside_empty_cells(tmp_path: Path) -> None:
     """An empty cell makes numbers of a column floats: -99 is -99.0 there."""
     rows = "".join(f"{i},{who},{label}\n" for i in range(3) for who, label in (("a", i % 2), ("b", ""), ("c", -99)))
