@@ -1,5 +1,7 @@
 """Random draws that several models share: categories, and Dirichlet vectors on the log scale."""
 
+from itertools import accumulate
+
 import numpy as np
 
 from bayesagree._types import Array, Floats, Integers, Rng
@@ -10,7 +12,7 @@ def categories(rng: Rng, probability: Array, each: int = 1) -> Integers:
 
     Rows need not sum to one. By the inverse cumulative distribution.
     """
-    below = np.moveaxis(np.cumsum(probability, axis=-1), -1, 0)[..., None]
+    below = [*accumulate(np.moveaxis(probability, -1, 0)[..., None])]
     level = rng.random((*probability.shape[:-1], each)) * below[-1]
     drawn = np.zeros(level.shape, np.int64)
     for one in below[:-1]:
@@ -23,4 +25,4 @@ def log_dirichlets(rng: Rng, shape: Floats) -> Floats:
     log_gamma = np.log(rng.standard_gamma(shape + 1)) - rng.standard_exponential(shape.shape) / shape
     # Along short rows the largest takes five times as long.
     log_gamma -= np.moveaxis(log_gamma, -1, 0).copy().max(axis=0)[..., None]
-    return log_gamma - np.log(np.exp(log_gamma).sum(axis=-1, keepdims=True))
+    return log_gamma - np.log(np.einsum("...k->...", np.exp(log_gamma)))[..., None]

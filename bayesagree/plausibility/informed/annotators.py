@@ -63,7 +63,7 @@ def weights(problem: Any) -> tuple[Floats, Integers]:
 def _answers(problem: Any, others: Integers, item: Codes, counts: Integers) -> Floats:
     """Return the probability of each label as an answer, given the other ones to its item, shape (answer, label)."""
     key, first, row = np.unique(np.column_stack([item, others]), axis=0, return_index=True, return_inverse=True)
-    mode = problem.climbed(counts).mode
+    mode = problem.near_mode(counts)
     every = np.eye(counts.shape[1], dtype=np.int64)
     logs = np.hstack([problem.of_votes(item[first], key[:, 1:] + one)(mode[None]) for one in every])
     p = np.exp(logs - logs.max(axis=1, keepdims=True))

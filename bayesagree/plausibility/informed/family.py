@@ -287,9 +287,7 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
     """
     (found, counts), vector = (kinds(theta, items), items.counts), np.repeat(np.arange(len(theta)), each)
     kind = categories(rng, np.moveaxis(found.chance, 0, 2), each)
-    # Where the best label alone is asked for, four bytes hold a gamma variable.
-    open_shape = np.moveaxis(found.concentration * found.mean, 0, 2) + counts[:, None]
-    shape: Any = open_shape.astype(np.float32 if best else np.float64)[:, vector]
+    shape = (np.moveaxis(found.concentration * found.mean, 0, 2) + counts[:, None])[:, vector]
     known, clear = np.nonzero(kind == 1), np.nonzero(kind == 2)
     of_known, of_clear = vector[known[1]], vector[clear[1]]
     best_label = categories(rng, found.best[:, known[0], of_known].T)
@@ -299,7 +297,7 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
     shape[clear] = (blurred * found.mean[:, clear[0], of_clear]).T + counts[clear[0]]
     shape[(*clear, label)] += own
     if best:
-        top = rng.standard_gamma(shape, dtype=np.float32).argmax(axis=2)
+        top = rng.standard_gamma(shape).argmax(axis=2)
         top[known] = best_label
         return top
     out = np.exp(log_dirichlets(rng, shape))
@@ -308,14 +306,20 @@ def draw_items(rng: Rng, theta: Floats, items: Items, each: int, *, best: bool) 
 
 
 def _with_best(rng: Rng, shape: Floats, label: Places, out: Floats) -> Floats:
-    """Draw shares (draw, label) whose largest is that of `label`, from draws `out` without that condition."""
-    left = np.arange(len(out))
-    for _ in range(300):  # rounds of proposals
-        left = left[out[left].argmax(axis=1) != label[left]]
-        if not left.size:
-            return out
-        out[left] = np.exp(log_dirichlets(rng, shape[left]))
-    # What is as rare as that is nearly tied: the largest share and that of the label change places.
-    most = out[left].argmax(axis=1)
-    out[left, most], out[left, label[left]] = out[left, label[left]], out[left, most]
+    """Draw shares (draw, label) whose largest is that of `label`, from draws `out` without that condition.
+
+    Shares of labels of the same shape change places: it is enough that one of these is the largest.
+    """
+    row = many = np.arange(len(out))
+    new, left = out.copy(), np.ones(len(out), bool)
+    for tries in (
+        *2 ** np.arange(9),
+        0,
+    ):  # what is rarer than one of five hundred is left to the change of places
+        good = shape[many, new.argmax(axis=1)] == shape[many, label[many]]
+        out[many[good]], left[many[good]] = new[good], False
+        many = np.repeat(row[left], tries)
+        new = np.exp(log_dirichlets(rng, shape[many]))
+    most = out.argmax(axis=1)
+    out[row, most], out[row, label] = out[row, label], out[row, most]
     return out

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from bayesagree._types import Array, Floats, Integers, Rng
+from bayesagree._types import Array, Floats, Integers, Places, Rng
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.posterior import Drawer, Request
@@ -92,7 +92,7 @@ class GoldProblem(LabelFrame):
             )
         return super().drawer(request)
 
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> Array:
+    def draw_items(self, rng: Rng, theta: Floats, block: Places, each: int, *, best: bool) -> Array:
         """Draw labels (item, sample), or the same as plausibilities of 0 and 1."""
         odds = np.repeat(self.columns(block) @ theta.T, each, axis=2)
         # The largest of log weights plus Gumbel noise is a draw by these weights.

@@ -63,7 +63,7 @@ class OrderedProblem(VoteFrame):
 
         return by_cells(values, len(x) * GRID.size)
 
-    def draw_items(self, rng: Rng, theta: Floats, block: slice, each: int, *, best: bool) -> Array:
+    def draw_items(self, rng: Rng, theta: Floats, block: Places, each: int, *, best: bool) -> Array:
         """Draw plausibilities (item, sample, label), `each` times at every parameter vector, side by side."""
         counts = self.counts[block]
         weight, _, shape = place_weights(theta, self.x[block], counts)

@@ -89,6 +89,27 @@ def test_best_labels_are_those_of_the_plausibilities():
         assert np.abs(difference[0] - difference[1]).max() < 5 / np.sqrt(2 * n)
 
 
+@pytest.mark.parametrize("best", [0, 1, 2])
+def test_items_whose_best_label_is_known_are_draws_in_which_it_is(best):
+    """Where nearly all items are of the third kind, plain draws that have this best label are the oracle."""
+    n, counts = 4000, np.array([[2, 1, 0, 0]])
+    theta, items = problem(counts, 4)
+    theta = theta[:1]
+    theta[:, -1], theta[:, -7] = 60.0, -60.0
+    columns = np.zeros_like(items.columns)
+    columns[best, :, -1], theta[:, -10] = 1.0, 9.0
+    theta[:, -2] = 1.0
+    drawn = draw_items(np.random.default_rng(4), theta, Items.of(columns, counts), n, best=False)[0]
+    drawn = drawn[drawn.argmax(axis=1) == best]
+    plain = np.random.default_rng(5).dirichlet(np.exp(theta[0, -3]) / 4 + counts[0], 30 * n)
+    plain = plain[plain.argmax(axis=1) == best]
+    assert len(drawn) > n / 2
+    for power in (1, 2):
+        a, b = drawn**power, plain**power
+        error = np.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b))
+        assert (np.abs(a.mean(axis=0) - b.mean(axis=0)) < 4.5 * error).all()
+
+
 def test_many_votes_are_as_the_same_votes_one_by_one():
     """Rising factorials of more than six votes follow Stirling's series: those of 7 are those of 6 and one."""
     for n in (5, 6, 7, 500):
