@@ -304,5 +304,5 @@ class Labels(Categorical, Values):
     def counts(self) -> Integers:
         """Count the annotators of each item with each label, shape (item, category)."""
         shape = (self.items.size, self.categories.size)
-        cell = self.item_index.astype(np.int64) * shape[1] + self.label_index
-        return np.bincount(cell, self.count, shape[0] * shape[1]).astype(np.int64).reshape(shape)
+        cell = np.ravel_multi_index((self.item_index, self.label_index), shape)
+        return np.bincount(cell, self.count, np.prod(shape)).astype(np.int64).reshape(shape)

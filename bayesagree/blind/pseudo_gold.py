@@ -4,7 +4,6 @@ Every function returns positions of labels, -1 where an item has none, of shape 
 shape (set, model, item): each model is then judged by the others alone.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,6 @@ from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 MOST_CELLS = 5000
 # Spread of difficulty, in log odds, that is warned of above this probability: its prior probability is .62.
 LARGE_SPREAD, WARNING_PROBABILITY = 1.0, 0.7
-
-
-def judged_by_others(systems: Systems, combine: Callable[[Systems], LabelCodes]) -> LabelCodes:
-    """Combine once per model without its own labels; stack to (set, model, item)."""
-    return np.stack([np.atleast_2d(combine(systems.without(m))) for m in range(systems.models.size)], axis=1)
 
 
 def round_robin(systems: Systems) -> LabelCodes:

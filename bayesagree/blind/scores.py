@@ -243,10 +243,12 @@ def make_pseudo_gold(
     if method not in combine:
         raise InputError(f"method={method!r} is not one of {shorten(METHODS, 11)}")
     alone = leave_one_out and method != "direct"
-    drawn = pseudo_gold.judged_by_others(systems, combine[method]) if alone else combine[method](systems)
+    others = [systems.without(m) for m in range(systems.models.size)]
+    # One set is one gold for all models; else each has its own, shape (set, model, item).
+    sets_of = [np.atleast_2d(combine[method](one)) for one in others] if alone else []
+    drawn = np.stack(sets_of, axis=1) if alone else combine[method](systems)
     if method != "sampling":
         return PseudoGold(drawn, True)
-    others = [systems.without(m) for m in range(systems.models.size)]
     shares = [pseudo_gold.vote_shares(one) for one in others] if alone else pseudo_gold.vote_shares(systems)
     return PseudoGold(drawn, False, np.asarray(shares))
 

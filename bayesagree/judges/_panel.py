@@ -146,7 +146,9 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
         log_inclusion = _standardised(np.log(np.maximum(panel.inclusion, LEAST_INCLUSION)))
         parts.append((prior.slope_sd * log_inclusion, [-1], ["log inclusion probability"]))
     if n_judges > 1:
-        levels, code = np.unique(_number_positive(panel.verdict), return_inverse=True)
+        # How many judges say positive of each item, by their mean verdict.
+        number = np.rint(pd.DataFrame(panel.verdict).mean(axis=1).fillna(0.0) * n_judges)
+        levels, code = np.unique(number, return_inverse=True)
         names = [f"{level:.0f} judges positive" for level in levels]
         parts.append((np.eye(levels.size)[code], [0] * levels.size, names))
         scales.append(prior.system_sd)
@@ -187,12 +189,6 @@ def _strata(inclusion: Floats) -> Factor:
     return Factor("inclusion", levels.astype(str), code.astype(np.int64))
 
 
-def _number_positive(verdict: Floats) -> Floats:
-    """Return how many judges say positive of each item, by their mean verdict."""
-    mean = pd.DataFrame(verdict).mean(axis=1).fillna(0.0).to_numpy()
-    return np.rint(mean * verdict.shape[1])
-
-
 def _standardised(verdict: Floats) -> Floats:
     """Return each judge's verdicts, (item, judge), with mean 0 and sd 1; a missing verdict is the mean."""
     table = pd.DataFrame(verdict)
@@ -209,10 +205,10 @@ def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
     else:
         low, high = verdicts.scale
         value = (verdicts.rating - low) / (high - low)
-        weight = np.ones(verdicts.rating.size)
+        weight = np.ones(value.size)
     shape = (verdicts.items.size, verdicts.annotators.size)
-    cell = verdicts.item_index.astype(np.int64) * shape[1] + verdicts.annotator_index
-    number = np.bincount(cell, weight, shape[0] * shape[1])
+    cell = np.ravel_multi_index((verdicts.item_index, verdicts.annotator_index), shape)
+    number = np.bincount(cell, weight, np.prod(shape))
     with np.errstate(invalid="ignore"):
         return (np.bincount(cell, value * weight, number.size) / number).reshape(shape)
 

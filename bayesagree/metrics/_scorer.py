@@ -206,7 +206,7 @@ class Scorer:
                 truth, *rest = of_all
                 out[c] = kind.function(truth, self.given, *rest)
             else:
-                label = None if metric.label is None else names.index(metric.label)
+                label = 1 if metric.label is None else names.index(metric.label)
                 out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, label)
         return out
 

@@ -42,7 +42,7 @@ class Counts(NamedTuple):
 
 
 # Numerator and denominator of a score for each label, from counts and the weight of recall beside precision.
-RATIOS: dict[str, Callable[[Counts, float], tuple[Floats, Floats]]] = {
+RATIOS: dict[str, Callable[[Counts, Any], tuple[Floats, Floats]]] = {
     "precision": lambda c, beta: (c.right, c.given),
     "recall": lambda c, beta: (c.right, c.true),
     "specificity": lambda c, beta: (c.total - c.true - c.given + c.right, c.total - c.true),
@@ -50,20 +50,18 @@ RATIOS: dict[str, Callable[[Counts, float], tuple[Floats, Floats]]] = {
 }
 
 
-def joined(
-    name: str, ending: str, counts: Counts, number: float | None = None, label: int | None = None
-) -> Floats:
+def joined(name: str, ending: str, counts: Counts, number: Any = 1.0, label: int = 1) -> Floats:
     """Return a score of one label, by default the last of two, or joined over labels as the ending of its name says.
 
     Macro is the mean over the labels for which it exists, micro the ratio of the sums, weighted the mean by the share
     of the truth, and the macro one where no label of the truth has the score.
     """
-    part, whole = RATIOS[name](counts, 1.0 if number is None else number)
+    part, whole = RATIOS[name](counts, number)
     if ending == "_micro":
         return divided(part.sum(axis=0), whole.sum(axis=0), counts.total)
     of_label = divided(part, whole, counts.total)
     if ending not in ("_macro", "_weighted"):
-        return of_label[1 if label is None else label]
+        return of_label[label]
     macro = averaged(of_label, 1.0)
     found = macro if ending == "_macro" else averaged(of_label, counts.true)
     return np.where(np.isnan(found), macro, found)
@@ -226,7 +224,7 @@ def scores_of_counts(counts: Floats, metric: str, positive: int | None) -> Float
     if metric == "balanced_accuracy":
         names = ("recall", "specificity") if len(found.right) == 2 else ("recall",)
     ending = "_macro" if positive is None else ""
-    return np.mean([joined(name, ending, found, label=positive) for name in names], axis=0)
+    return np.mean([joined(name, ending, found, label=positive or 0) for name in names], axis=0)
 
 
 def warn_undefined(scores: Floats, metric: str, models: Array) -> None:

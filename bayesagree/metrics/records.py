@@ -38,7 +38,7 @@ class Mean:
         value = self.value(drawn, given, *number)
         return np.stack([values.weighted_sum(value, rows)[None] for rows in weightings])
 
-    def score(self, sums: Floats, total: Floats, number: Any, label: int | None) -> Floats:
+    def score(self, sums: Floats, total: Floats, number: Any, label: int) -> Floats:
         """Return the score of sums (component, model, sample) of items of this total weight."""
         return sums[0] / total
 
