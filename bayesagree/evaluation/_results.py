@@ -10,6 +10,7 @@ import numpy as np
 from bayesagree._types import Array, Floats
 from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.convergence import warn_not_converged
 from bayesagree.inference.posterior import Truths
 from bayesagree.metrics._scorer import BlockSums, ItemSums, Scorer, by_slice
@@ -28,8 +29,7 @@ def _scored_block(scorer: Scorer, block: DrawBlock) -> tuple[BlockSums, Floats, 
     n_items, n_samples, depth = block.top_label.shape
     labels = np.full((n_items, scorer.n_labels), np.nan)
     if depth > 0:  # numbers without a threshold have no labels
-        cell = np.arange(n_items)[:, None] * scorer.n_labels + block.top_label[:, :, 0]
-        labels = np.bincount(cell.ravel(), minlength=labels.size).reshape(n_items, -1) / n_samples
+        labels = cell_sums(labels.shape, np.arange(n_items)[:, None], block.top_label[:, :, 0]) / n_samples
     r_hat = np.full(n_items, np.nan) if block.diagnostics is None else block.diagnostics[:, 0]
     return scorer(block), labels, r_hat
 

@@ -9,7 +9,7 @@
 - `results`: every posterior as an `xarray.DataTree`; `convergence`: rank-normalised split R-hat and bulk ESS.
 - `nuts`, `open_model`, `kernel_ops`, `random_draws`, `predictive`: PyMC models, opened, sampled and replicated.
 - `slices`, `hamiltonian`: chains of parameters.
-- `kernel_draws`, `dirichlet_argmax`: numerical functions.
+- `kernel_draws`, `dirichlet_argmax`, `cells`: numerical functions.
 - `intervals`, `multisets`: highest density intervals, words that sums know multisets by.
 - `tiers`: places and tiers that hold for all models together.
 """

@@ -12,6 +12,7 @@ from bayesagree._types import Array, Booleans, Floats, Integers
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, as_python, refuse, shorten, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges.prior import CorrectedRatePrior
 
@@ -207,10 +208,9 @@ def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
         value = (verdicts.rating - low) / (high - low)
         weight = np.ones(value.size)
     shape = (verdicts.items.size, verdicts.annotators.size)
-    cell = np.ravel_multi_index((verdicts.item_index, verdicts.annotator_index), shape)
-    number = np.bincount(cell, weight, np.prod(shape))
+    cell = verdicts.item_index, verdicts.annotator_index
     with np.errstate(invalid="ignore"):
-        return (np.bincount(cell, value * weight, number.size) / number).reshape(shape)
+        return cell_sums(shape, *cell, weight=value * weight) / cell_sums(shape, *cell, weight=weight)
 
 
 def verdict_codes(judges: Labels) -> Integers:

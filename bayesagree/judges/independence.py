@@ -17,6 +17,7 @@ from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
@@ -176,7 +177,7 @@ def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Ge
     truth = categories(rng, evidence)
     for draw in range(n_draws):
         for _ in range(0 if certain else THIN if draw else TUNE):
-            counts = np.bincount(pattern * shape[1] + truth, minlength=shape[0] * shape[1]).reshape(shape)
+            counts = cell_sums(shape, pattern, truth)
             joint = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
             truth = categories(rng, ratio * joint[pattern])
         yield truth

@@ -16,6 +16,7 @@ from bayesagree._types import Array, Floats
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.io.doors import as_predictions
 from bayesagree.metrics.concordant_pairs import ratio
 
@@ -196,9 +197,8 @@ def confusion_counts(
     counts = np.zeros((len(gold), len(predicted), n_labels, n_labels))
     for s, m in np.ndindex(*counts.shape[:2]):
         known = (gold[s, m] >= 0) & (predicted[m] >= 0)
-        cell = gold[s, m][known].astype(np.int64) * n_labels + predicted[m][known]
-        of_cell = np.bincount(cell, each[s if len(each) > 1 else 0][known], n_labels**2)
-        counts[s, m] = of_cell.reshape(n_labels, n_labels)
+        weight = each[s if len(each) > 1 else 0][known]
+        counts[s, m] = cell_sums(counts.shape[2:], gold[s, m][known], predicted[m][known], weight=weight)
     return counts
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesagree._types import Array, Floats, Integers, Rng
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.kernel_draws import log_dirichlets
 
 # Least logarithm of a mean that is drawn, and of shapes the least that are far from it.
@@ -41,7 +42,7 @@ class Counts(NamedTuple):
         # Places that have draws: of a thousand labels hardly any confusion has one.
         met = np.bincount(at, minlength=places) > 0
         known, place = np.flatnonzero(met), (np.cumsum(met) - 1)[at]
-        number = np.bincount(place * most + n - 1, minlength=known.size * most).reshape(known.size, most)
+        number = cell_sums((known.size, most), place, n - 1)
         above = np.cumsum(number[:, ::-1], axis=1)[:, ::-1]
         row, r = np.nonzero(above)
         return cls(known[row], r, above[row, r])

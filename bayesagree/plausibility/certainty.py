@@ -20,6 +20,7 @@ from bayesagree._types import Array, Floats
 from bayesagree.annotations.ratings import THRESHOLD_LABELS
 from bayesagree.errors import InputError, positive_int, require, shorten
 from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.multisets import words
@@ -71,8 +72,7 @@ def label_certainty(
 
     def share(block: DrawBlock) -> Floats:
         n_items, samples = block.true_label.shape
-        cell = np.arange(n_items)[:, None] * n_labels + block.true_label
-        return np.bincount(cell.ravel(), minlength=n_items * n_labels).reshape(n_items, -1) / samples
+        return cell_sums((n_items, n_labels), np.arange(n_items)[:, None], block.true_label) / samples
 
     certainty = np.concatenate(list(draws.map(share, client)))
     return _array("label_certainty", certainty, item=draws.items, category=draws.labels)

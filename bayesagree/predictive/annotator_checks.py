@@ -21,6 +21,7 @@ from bayesagree._types import Array, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import settings_of
@@ -236,7 +237,7 @@ def agreement_check(
 def _agreement(labels: Labels, given: Array) -> tuple[Floats, Floats]:
     """Return mean and variance over items of the share of agreeing pairs, and its histogram."""
     shape = labels.items.size, labels.categories.size
-    counts = np.bincount(labels.item_index * shape[1] + given, minlength=shape[0] * shape[1]).reshape(shape)
+    counts = cell_sums(shape, labels.item_index, given)
     total = counts.sum(axis=1)
     some = total > 1
     if not some.any():

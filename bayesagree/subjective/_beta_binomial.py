@@ -4,6 +4,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Array, Floats, Integers
+from bayesagree.inference.cells import cell_sums
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32
@@ -97,7 +98,7 @@ def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, F
 def _more_than(values: Integers, group: Integers, n_groups: int) -> Floats:
     """Count the annotators of each group whose value exceeds k = 0, 1, ..., shape (group, k)."""
     size = int(values.max()) + 1
-    exactly = np.bincount(group * size + values, minlength=n_groups * size).reshape(n_groups, size)
+    exactly = cell_sums((n_groups, size), group, values)
     return np.cumsum(exactly[:, ::-1], axis=1)[:, -2::-1].astype(np.float64)
 
 

@@ -13,6 +13,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, probability, require
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import intervals_of
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
@@ -92,11 +93,8 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     """Return, for each group, the agreement of its members with each other minus that with the others."""
     group = index[labels.annotator_index]
     inside = group >= 0
-    n_items, n_labels = labels.items.size, labels.categories.size
-    cell = (
-        group[inside].astype(np.int64) * n_items + labels.item_index[inside]
-    ) * n_labels + labels.label_index[inside]
-    counts = np.bincount(cell, minlength=n_groups * n_items * n_labels).reshape(n_groups, n_items, n_labels)
+    cell = group[inside], labels.item_index[inside], labels.label_index[inside]
+    counts = cell_sums((n_groups, labels.items.size, labels.categories.size), *cell)
     others, size = counts.sum(axis=0) - counts, counts.sum(axis=2)
     within = (counts * (counts - 1)).sum(axis=(1, 2))
     pairs = (size * (size - 1)).sum(axis=1)

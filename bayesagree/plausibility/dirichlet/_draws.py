@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.dirichlet_argmax import argmax_probabilities
 from bayesagree.inference.kernel_draws import log_dirichlets
 from bayesagree.inference.posterior import Drawer, Groups, ItemPosterior, Request
@@ -23,8 +24,7 @@ def shapes_of(
     item: NDArray[np.integer[Any]], label: NDArray[np.integer[Any]], weight: Floats, n_items: int, prior: Floats
 ) -> Floats:
     """Add up the weight of each (item, category), and the prior shape of the label, (item, category)."""
-    cell = item.astype(np.int64) * prior.size + label
-    return np.bincount(cell, weight, n_items * prior.size).reshape(n_items, prior.size) + prior
+    return cell_sums((n_items, prior.size), item, label, weight=weight) + prior
 
 
 def best_labels(shape: Floats, rng: np.random.Generator, out: Array) -> None:

@@ -16,6 +16,7 @@ from bayesagree._types import Array, Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, shorten, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import block_generator, seed_sequence, stream_apart
@@ -193,8 +194,7 @@ class Chains:
         given = Counts.of(owner * n_labels + label, rows, n_chains * n_labels)
         of_all = Counts.of(owner, rows.sum(axis=0), n_chains)
         group = np.repeat(chain, n_labels)
-        code = owner[owner.size - parted.size :] * n_labels + parted
-        apart = np.bincount(code, minlength=n_chains * n_labels).reshape(n_chains, n_labels)
+        apart = cell_sums((n_chains, n_labels), owner[owner.size - parted.size :], parted)
 
         def density(log_shape: Floats) -> Floats:
             a = np.exp(log_shape)

@@ -1,0 +1,15 @@
+"""Counts of rows by several codes."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesagree._types import Array
+
+
+def cell_sums(shape: Any, *codes: Array, weight: Any = None) -> Array:
+    """Count the rows with each combination of codes, or add up their weights, by shape."""
+    cell: Any = np.int64(0)
+    for size, code in zip(shape, codes):
+        cell = cell * size + code
+    return np.bincount(np.ravel(cell), weight, int(np.prod(shape))).reshape(shape)
