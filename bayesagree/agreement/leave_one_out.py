@@ -5,6 +5,7 @@ import xarray as xr
 
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import shorten, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.streams import item_blocks
 from bayesagree.io.doors import as_annotations
 from bayesagree.plausibility.prirn.inverse_ranks import inverse_ranks
@@ -61,8 +62,7 @@ def annotator_agreement(annotations: Labels | Rankings) -> xr.DataArray:
         score = inverse_ranks(annotations)
         times = np.ones(item.size)
     answer = np.repeat(np.arange(item.size), np.diff(start))
-    total = np.zeros((n_items, annotations.categories.size))
-    np.add.at(total, (item[answer], label), score * times[answer])
+    total = cell_sums((n_items, annotations.categories.size), item[answer], label, weight=score * times[answer])
     agrees = np.empty(item.size)
     for some in item_blocks(item.size, AT_ONCE):
         entries = slice(start[some.start], start[some.stop])

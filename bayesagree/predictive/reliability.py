@@ -24,6 +24,7 @@ import xarray as xr
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.predictive import HeldOut, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
@@ -180,8 +181,8 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
         n_items, first = annotations.items.size, annotations.block == 0
         item = annotations.item_index[annotations.ranking_index()[first]]
         share = 1.0 / annotations.block_sizes()[first]
-        chosen = np.zeros((n_items, annotations.categories.size))
-        np.add.at(chosen, (item, annotations.label_index[first]), share)
+        shape = n_items, annotations.categories.size
+        chosen = cell_sums(shape, item, annotations.label_index[first], weight=share)
         n, own = np.bincount(annotations.item_index, minlength=n_items), np.bincount(item, share**2, n_items)
     pairs = n * (n - 1.0)
     return np.divide((chosen**2).sum(axis=1) - own, pairs, out=np.full(n.size, np.nan), where=pairs > 0)

@@ -59,8 +59,8 @@ class GroupVotes:
             raise InputError(
                 f"there must be votes of two groups or more; only {shorten(known.names[used])} voted"
             )
-        votes = np.zeros((used.size, labels.items.size, labels.categories.size), np.int64)
-        np.add.at(votes, (group, labels.item_index[row], labels.label_index[row]), 1)
+        shape = used.size, labels.items.size, labels.categories.size
+        votes = cell_sums(shape, group, labels.item_index[row], labels.label_index[row])
         return cls(known.names[used], labels.categories, votes)
 
     @property

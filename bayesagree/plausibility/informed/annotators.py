@@ -15,6 +15,7 @@ import numpy as np
 from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten, warn
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.covariates import on_items_of
 
@@ -39,8 +40,7 @@ def weights(problem: Any) -> tuple[Floats, Integers]:
     if (size >= FEWEST).sum() < 2:
         return weight, counts
     rng = np.random.default_rng(0)
-    given = np.full((size.size, counts.shape[1]), 0.5)
-    np.add.at(given, (who, label), 1)
+    given = 0.5 + cell_sums((size.size, counts.shape[1]), who, label)
     chance = (given / given.sum(axis=1, keepdims=True))[who, label]
     for _ in range(ROUNDS):
         others = counts[item]

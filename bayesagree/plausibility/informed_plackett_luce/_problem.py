@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from bayesagree._types import Advance, Array, Floats, Integers, Places, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.convergence import pareto_k, warn_of_weights
 from bayesagree.inference.posterior import Drawer, Groups, Request
 from bayesagree.inference.slices import Likelihoods, Prior, climb, posterior
@@ -72,9 +73,8 @@ class Said(NamedTuple):
 
 def first_choices(rankings: Rankings) -> Integers:
     """Count which label readers put first, shape (item, category); rankings whose first place is shared say nothing."""
-    votes, table = CodedVotes.of(rankings), np.zeros((rankings.items.size, rankings.categories.size), np.int64)
-    np.add.at(table, (votes.item, votes.code), 1)
-    return table
+    votes = CodedVotes.of(rankings)
+    return cell_sums((rankings.items.size, rankings.categories.size), votes.item, votes.code)
 
 
 def _logit(x: Floats, count: Integers) -> Floats:

@@ -14,6 +14,7 @@ import xarray as xr
 from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, one_of, positive
+from bayesagree.inference.cells import cell_sums
 from bayesagree.plausibility.dirichlet._draws import Prior, prior_shape, shapes_of
 
 Ties = Literal["split", "full"]
@@ -50,8 +51,8 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     [[0.375, 0.25, 0.125, 0.25]]
     """
     item, score = _scores(rankings, ties)
-    table = np.zeros((rankings.items.size, rankings.categories.size))
-    np.add.at(table, (item, rankings.label_index), score)
+    shape = rankings.items.size, rankings.categories.size
+    table = cell_sums(shape, item, rankings.label_index, weight=score)
     return xr.DataArray(
         table,
         dims=("item", "category"),
