@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesagree.annotations import Annotators, Comparisons, Labels, Predictions, Rankings, Ratings
 from bayesagree.annotations.missing_predictions import scored_items
-from bayesagree.errors import InputError, require
+from bayesagree.errors import InputError, require, shorten, warn
 
 
 def as_annotations(
@@ -92,6 +92,13 @@ def as_predictions(
             given = given.pooled()
         if not may_lack and given.scores is not None and np.isnan(given.scores).any():
             scored_items(given, "error")  # refuses them
+        if given.numbers is not None and isinstance(annotations, Ratings):
+            points, scale = given.points(), annotations.scale
+            if (far := np.abs(points - np.mean(scale)) > np.ptp(scale)).any():
+                who, such = shorten(given.models[far.any(axis=1)]), points[far][0]
+                warn(
+                    f"{who}: {far.sum()} predictions, such as {such:g}, are far from the scale of ratings, {scale}"
+                )
     return given
 
 

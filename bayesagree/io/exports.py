@@ -15,7 +15,7 @@ from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.formats import spreadsheet
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Found, Kind, Wanted, naming, spelled_as
-from bayesagree.io.formats._guess import Columns
+from bayesagree.io.formats._guess import Columns, warn_of_gold
 from bayesagree.io.formats.registry import Format, format_of, formats
 
 # Kinds of annotations that an option is about: with others it would not be used.
@@ -275,6 +275,7 @@ def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
             f"{name}: {shorten(missing)} may stand for no answer; {say('na_values', missing)} reads such cells as "
             f"missing, and {say('labels')} with all labels keeps them"
         )
+    warn_of_gold(getattr(given, "annotators", ()), "annotator", name)
     roles = [("labels", names, spelling_key)]
     roles += [(role, getattr(given, role, np.empty(0)).tolist(), name_key) for role in ("annotators", "items")]
     for role, known, key in roles:

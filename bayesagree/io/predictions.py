@@ -16,7 +16,7 @@ from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.exports import export_of
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import Wanted, naming, spelled_as
-from bayesagree.io.formats._guess import Columns, is_number, nested, only_key
+from bayesagree.io.formats._guess import Columns, is_number, nested, only_key, warn_of_gold
 from bayesagree.io.formats.registry import format_of
 from bayesagree.io.tables import read_table
 
@@ -146,6 +146,7 @@ def read_outputs(
             _require_labels(table)
             score = "score" if what == LONG else None
             found = Predictions.from_long(table, score=score, labels=labels, probabilities=probabilities)
+    warn_of_gold(found.models, "model", file.name)
     return found if runs is None else replace(found, runs=Runs.of(found.models, runs))
 
 

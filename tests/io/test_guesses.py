@@ -307,3 +307,20 @@ def test_an_option_that_would_not_be_used_is_refused(kind):
         named = "|".join((f"{name}=", f"no column '{value}'", "the scale of the ratings is not known"))
         with pytest.raises(InputError, match=named):
             read_annotations(table, **how.get(kind, {}) | {name: value})
+
+
+@pytest.mark.parametrize("name", ["gold", "Ground truth", "true_label"])
+def test_a_column_named_as_the_truth_is_pointed_out(tmp_path, name):
+    path = tmp_path / "wide.csv"
+    pd.DataFrame({"item": [1, 2, 3], "a": list("xyx"), "b": list("xyy"), name: list("xyx")}).to_csv(path, index=False)
+    with pytest.warns(UserWarning, match=f"annotator '{name}' is named as the truth"):
+        read_annotations(path)
+    with pytest.warns(UserWarning, match=f"model '{name}' is named as the truth"):
+        read_outputs(path)
+
+
+def test_predictions_of_another_scale_are_pointed_out():
+    ratings = ba.Ratings.from_matrix([[1, 2], [4, 5], [3, 3]], scale=(1, 5))
+    models = pd.DataFrame({"item": [0, 1, 2], "near": [0.5, 5.9, 3.0], "of a hundred": [20.0, 90.0, 55.0]})
+    with pytest.warns(UserWarning, match=r"'of a hundred': 3 predictions, such as 20, are far from the scale .*1.*5"):
+        ba.evaluate(ratings, models, random_seed=1)

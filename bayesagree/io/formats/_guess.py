@@ -6,10 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations._words import missing_words, spelling_key
+from bayesagree.annotations._words import missing_words, plain, spelling_key
+from bayesagree.errors import shorten, warn
 
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
+# Names of columns that hold the truth, without case and marks.
+GOLD = {"gold", "goldlabel", "goldstandard", "truth", "truelabel", "groundtruth"}
 
 
 class Columns(NamedTuple):
@@ -52,6 +55,14 @@ def nested(cells: Any) -> bool:
     """Return whether a column holds lists or objects."""
     first = cells.dropna() if cells.dtype == object else ()
     return len(first) > 0 and isinstance(first.iloc[0], list | tuple | dict | np.ndarray)
+
+
+def warn_of_gold(names: Any, role: str, file: str) -> None:
+    """Point out annotators or models that are named as the truth is."""
+    if found := [name for name in names if plain(name) in GOLD]:
+        warn(
+            f"{file}: {role} {shorten(found)} is named as the truth is; if it is, give it a file of its own (gold)"
+        )
 
 
 def only_key(table: Any) -> str | None:
