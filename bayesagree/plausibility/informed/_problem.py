@@ -75,7 +75,7 @@ class LabelFrame(Frame):
 
         def draw(block: slice, rng: Rng) -> DrawBlock:
             every = np.arange(block.start, block.stop)
-            parts = np.array_split(every, every.size // step + 1)
+            parts = np.array_split(every, -(-every.size // step))
             drawn = np.concatenate([self.draw_items(rng, theta, part, each, best=best) for part in parts])
             if drawn.ndim == 3:
                 return DrawBlock(block, plausibility=drawn)

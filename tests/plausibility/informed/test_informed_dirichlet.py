@@ -92,3 +92,15 @@ def test_progress_counts_parameters_and_items_under_both_truths():
     evaluate(given.labels, given.predictions, exclude=[], **how, random_seed=1, progress=done.append)
     assert sum(done) == 2 * 60 + 2 * 70
     assert sum(done) == items_to_score(InformedDirichlet(), given.labels, given.predictions, (1.0,), Request(**how))
+
+
+def test_items_of_many_labels_are_drawn_one_by_one():
+    """Of a hundred labels four thousand draws of one item are as many as are made at once."""
+    votes = np.zeros((3, 101), int)
+    votes[[0, 1, 2], [0, 50, 100]] = 3
+    labels = Labels.from_counts(votes)
+    models = Predictions.from_labels({"A": [0, 50, 7]}, labels=labels.categories.tolist())
+    drawn = informed_dirichlet(labels, models, random_seed=1)["posterior"]["plausibility"]
+    assert drawn.shape == (4, 1000, 3, 101)
+    np.testing.assert_allclose(drawn.sum("category"), 1, rtol=1e-12)
+    assert drawn.mean(("chain", "draw")).argmax("category").values.tolist() == [0, 50, 100]
