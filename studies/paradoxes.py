@@ -167,7 +167,7 @@ def paradox_table(
     --------
     >>> found = paradox_table(["7c"])
     >>> float(found["percent"].iloc[0]), found["phi_squeezed_flat"].iloc[0]
-    (0.6, '-0.09 [-0.53, 0.37]')
+    (0.6, '-0.09 [-0.52, 0.38]')
     """
     _check_levels(n_levels, inside)
     names = ["1", *(paradox.case for paradox in PARADOXES)]
