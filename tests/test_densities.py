@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _groups import labels_of
 from scipy import special, stats
 
 import bayesagree as ba
@@ -234,3 +235,39 @@ def priors_of(model: Any) -> Any:
     return np.array(
         [function({v.name: rng.normal(size=np.shape(start[v.name])) for v in model.value_vars}) for _ in range(20)]
     )
+
+
+def urn(shape: Any, counts: Any, typical: Any = None) -> Any:
+    """Probability of votes drawn one by one from a Polya urn, and then of another label than `typical`."""
+    held, found = shape.astype(float), 1.0
+    for label in np.repeat(np.arange(shape.size), counts):
+        found *= held[label] / held.sum()
+        held[label] += 1
+    return found if typical is None else found * (1 - held[typical] / held.sum()) / (1 - shape[typical] / shape.sum())
+
+
+@pytest.mark.parametrize("names", ["gh", "ghi"])
+def test_group_dirichlet(names):
+    """Sums over the typical label of each item and over which groups are apart, whose votes come from an urn."""
+    counts = np.random.default_rng(5).integers(0, 3, (len(names), 3, 2))
+    counts[0] += 1  # of two groups the one of most votes is never apart
+    labels, members = labels_of(counts, names)
+    how = ba.plausibility.GroupDirichletPrior(divided=3.0, shape_sd=0.5)
+    model = ba.plausibility.GroupDirichlet(members, how).model(labels)
+    theirs, at = at_random_points(model, ["shape", "common", "share", "share_apart"])
+    ours = stats.lognorm(0.5, scale=1 / 2).logpdf(at["shape"]).sum(axis=1)
+    ours += stats.beta(1, 3).logpdf(at["share"]).sum(axis=1)
+    for k in range(20):
+        shape, share = at["shape"][k], at["share"][k]
+        each = np.append(0.0, share) if len(names) == 2 else share
+        np.testing.assert_array_equal(at["share_apart"][k], each)
+        for item, common in enumerate(at["common"][k]):
+            ours[k] += stats.dirichlet(shape).logpdf(common)
+            total = 0.0
+            for typical, chance in enumerate(common):
+                for of_group, apart in zip(counts[:, item], each):
+                    together = (common**of_group).prod()
+                    chance *= apart * urn(shape, of_group, typical) + (1 - apart) * together
+                total += chance
+            ours[k] += np.log(total)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
