@@ -35,12 +35,12 @@ def plain_mode() -> Any:
     return importlib.import_module("pytensor").compile.Mode(linker="py", optimizer=None)
 
 
-def at_random_points(model: Any, names: list[str], n: int = 20) -> tuple[Any, dict[str, Any]]:
-    """Return the log density of a model, without Jacobians, and its variables at random unconstrained points."""
+def at_random_points(model: Any, names: list[str], n: int = 20, of: Any = None) -> tuple[Any, dict[str, Any]]:
+    """Return the log density of a model or of variables, without Jacobians, and variables at random free points."""
     values = {v.name: v for v in model.value_vars}
     wanted = model.replace_rvs_by_values([model[name] for name in names])
     function = model.compile_fn(
-        [model.logp(jacobian=False), *wanted],
+        [model.logp(vars=of, jacobian=False), *wanted],
         inputs=list(values.values()), mode=plain_mode(), on_unused_input="ignore",
     )  # fmt: skip
     rng, start = np.random.default_rng(1), model.initial_point()
@@ -222,6 +222,34 @@ def test_dawid_skene(variant):
         for who, said in zip(LABELS.annotator_index[mine], LABELS.label_index[mine]):
             given = given * confusion[:, who, :, said]
         ours += np.log(given.sum(axis=1))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+@pytest.mark.parametrize("variant", ["class_conditional", "hierarchical", "mixed_membership"])
+def test_priors_of_dawid_skene(variant):
+    """Rows of annotators, of a population where it is learnt, and the answers of mixed memberships."""
+    how = ba.plausibility.DawidSkenePrior(2.0, 9.0, 0.7, 5.0, 0.8, 0.4, 0.6)
+    model = ba.plausibility.DawidSkene(variant=variant, prior=how).model(LABELS)
+    learnt, mixed = variant != "class_conditional", variant == "mixed_membership"
+    name = "confusion" if learnt else "right"
+    names = ["prevalence", name, *["crowd_confusion", "concentration"] * learnt, *["ambiguity", "plausibility"] * mixed]
+    theirs, at = at_random_points(model, names, of=model.free_RVs)
+    base = np.full((3, 3), 9 * 0.3 / 2) + np.eye(3) * (9 * 0.7 - 9 * 0.3 / 2)
+    if not learnt:
+        base = np.tile([9 * 0.7, 9 * 0.3], (3, 1))
+    ours = dirichlet_density(np.full((1, 3), 2.0))(at["prevalence"][:, None])
+    for k in range(20):
+        shape = base
+        if learnt:
+            mean, kappa = at["crowd_confusion"][k], at["concentration"][k]
+            ours[k] += sum(stats.dirichlet(b).logpdf(m) for b, m in zip(base, mean))
+            ours[k] += stats.lognorm(0.8, scale=5.0).logpdf(kappa).sum()
+            shape = kappa[:, None] * mean
+        ours[k] += sum(stats.dirichlet(a).logpdf(row) for rows in at[name][k] for a, row in zip(shape, rows))
+        if mixed:
+            views, ambiguity = at["plausibility"][k], at["ambiguity"][k]
+            ours[k] += stats.lognorm(0.6, scale=0.4).logpdf(ambiguity)
+            ours[k] += sum(stats.dirichlet(ambiguity * at["prevalence"][k]).logpdf(view) for view in views)
     np.testing.assert_allclose(ours, theirs, rtol=1e-7)
 
 
