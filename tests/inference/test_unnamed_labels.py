@@ -7,7 +7,8 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import plots
-from bayesagree.inference.top_labels import plausibility_draws, truth_draws
+from bayesagree.inference.results import result_tree
+from bayesagree.inference.top_labels import of_items, plausibility_draws, truth_draws
 
 ONE_NAMED = ba.Rankings.from_blocks([[[["a"]]]], labels=list("abcdefgh"))
 MIXED = ba.Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]], [[["c"]]], [[["h"], ["a"]]]], labels=list("abcdefgh"))
@@ -52,6 +53,50 @@ def test_named_labels_keep_their_places() -> None:
     shares = plausibility_draws(full).values.reshape(-1, 3, 8).swapaxes(0, 1)
     in_order = np.take_along_axis(shares, block.top_label.astype(int), axis=2)
     assert (np.diff(in_order, axis=2) <= 0).all()
+
+
+def with_pseudo_label(items: int = 70, samples: int = 400) -> Any:
+    """Return draws of labels a and b of even items and of b and d of odd ones, last the mass of all others."""
+    named = np.tile([[1, 1, 0, 0, 0, 1], [0, 1, 0, 1, 0, 1]], (items // 2, 1))
+    values = np.random.default_rng(5).dirichlet(np.ones(6), size=(2, samples, items)) * named
+    values /= values.sum(axis=-1, keepdims=True)
+    groups: Any = {
+        "posterior": {"plausibility": (("chain", "draw", "item", "category"), values)},
+        "constant_data": {"named": (("item", "category"), named), "unnamed_shape": ((), 0.5)},
+    }
+    coords = {"item": np.arange(items), "category": [*"abcde", "unranked"]}
+    return result_tree(groups, coords, model="m", engine="e", random_seed=3, settings={})
+
+
+def test_the_mass_of_the_pseudo_label_is_spread_over_the_labels_that_an_item_does_not_name() -> None:
+    """As a Dirichlet distribution of their shape: shares of three labels have means 1/3 and variances 2/9 / 2.5."""
+    tree = with_pseudo_label()
+    before, after = tree["posterior"]["plausibility"].values, plausibility_draws(tree)
+    assert after["category"].values.tolist() == list("abcde")
+    even, odd = after.values[:, :, ::2], after.values[:, :, 1::2]
+    np.testing.assert_array_equal(even[..., [0, 1]], before[:, :, ::2][..., [0, 1]])
+    np.testing.assert_array_equal(odd[..., [1, 3]], before[:, :, 1::2][..., [1, 3]])
+    np.testing.assert_allclose(after.values.sum(axis=-1), 1, rtol=1e-12)
+    for shares, mass in (
+        (even[..., [2, 3, 4]], before[:, :, ::2, -1:]),
+        (odd[..., [0, 2, 4]], before[:, :, 1::2, -1:]),
+    ):
+        part = (shares / mass).reshape(-1, 3)
+        sd = np.sqrt(2 / 9 / 2.5)
+        np.testing.assert_allclose(part.mean(axis=0), 1 / 3, atol=4.5 * sd / np.sqrt(len(part)))
+        np.testing.assert_allclose(part.var(axis=0), sd**2, rtol=0.05)
+    assert np.unique(after.values[0, 0, ::2, 2]).size == 35  # every item has draws of its own
+
+
+def test_some_items_are_split_as_all_are() -> None:
+    tree = with_pseudo_label(samples=3)
+    whole = plausibility_draws(tree)
+    np.testing.assert_array_equal(plausibility_draws(tree, slice(65, 69)), whole[:, :, 65:69])
+    blocks = truth_draws(tree, 2, plausibility=True).blocks
+    streamed = np.concatenate([block.plausibility for block in blocks])
+    np.testing.assert_array_equal(streamed, whole.values.reshape(6, 70, 5).swapaxes(0, 1))
+    kept = of_items(tree, [68, 3])
+    np.testing.assert_array_equal(kept["posterior"]["plausibility"], whole[:, :, [68, 3]])
 
 
 @pytest.mark.nuts
