@@ -9,7 +9,9 @@ import pytest
 import xarray as xr
 
 import bayesagree as ba
+from bayesagree import plots
 from bayesagree.annotations import Annotators
+from bayesagree.inference.trace import Trace
 from bayesagree.subjective import EvaluationSpecification
 
 VOTES = ba.Labels.from_matrix([["a", "b", "a"], ["b", "b", "a"], ["a", "a", "a"]], annotators=["x", "y", "z"])
@@ -25,6 +27,26 @@ PEOPLE = Annotators.from_table(pd.DataFrame({"annotator": ["x", "y", "z"], "age"
 drawn = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, random_seed=1))
 top = cache(lambda: ba.dirichlet(VOTES, draws=5, chains=2, random_seed=1, top_labels=1))
 crowd = cache(lambda: ba.dawid_skene(VOTES, variant="one_coin", draws=5, chains=2, random_seed=1, confusion=False))
+rated = cache(lambda: ba.normal_inverse_gamma(RATED, draws=5, random_seed=1))
+THREE = ba.Labels.from_counts([[2, 1, 0], [1, 0, 2]], labels=["a", "b", "c"])
+OF_THREE = ba.Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]]}, labels=["a", "b", "c"])
+OF_TWO = ba.Predictions.from_scores({"A": [[0.7, 0.3], [0.2, 0.8]]}, labels=["a", "b"])
+NUMBERS = ba.Predictions.from_numbers({"A": [1.0, 4.0, 3.0]})
+
+
+def alone(tree, *without):
+    """Return a result of draws alone, without what is known of them."""
+    return xr.DataTree.from_dict({"posterior": tree["posterior"].to_dataset().drop_vars(without)})
+
+
+def with_a_gap():
+    values = drawn()["posterior"]["plausibility"].copy(deep=True)
+    values[0, 2, 1] = np.nan
+    return xr.DataTree.from_dict({"posterior": values.to_dataset(name="plausibility")})
+
+
+def two_numbers(true, predicted):
+    return np.zeros(2)
 
 
 def of_percents():
@@ -86,6 +108,56 @@ REFUSED = {
     "dividing items of other results": (lambda: ba.subjective.dividing_items(drawn()), "takes the result of group_dirichlet"),
     "specification: no such fairness": (lambda: EvaluationSpecification("b", fairness="no"), "fairness='no' is not one of"),
     "specification: similar in nothing": (lambda: EvaluationSpecification("b", fairness="individual"), "name similarity="),
+    "certainty: exact sets": (lambda: ba.annotation_certainty(drawn(), k=2, exact=True), "exists for k=1 only, not k=2"),
+    "certainty: more labels than there are": (lambda: ba.annotation_certainty(drawn(), k=3), "the top 3 labels do not exist: there are 2"),
+    "certainty: no closed form": (lambda: ba.annotation_certainty(crowd(), exact=True), "no closed form"),
+    "certainty: ratings without a threshold": (lambda: ba.annotation_certainty(rated()), "pass threshold=c"),
+    "certainty: ratings without a threshold, exact": (lambda: ba.annotation_certainty(rated(), exact=True), "pass threshold=c"),
+    "certainty: draws that are missing": (lambda: ba.annotation_certainty(with_a_gap()), "items 0 to 2 are NaN; drop those items"),
+    "certainty: numbers compared with labels": (lambda: ba.certainty.plausibility_entropy(alone(top())), "keeps top_label.*without top_labels="),
+    "risk: a label without a level": (lambda: ba.certainty.risk_certainty(drawn(), {"a": 0}), "no risk level for label 'b'"),
+    "risk: words have no mean": (lambda: ba.certainty.expected_risk(drawn(), {"a": "low", "b": "high"}), "'high', 'low' have no mean; give numbers"),
+    "estimate: of other dims": (lambda: ba.score(xr.DataArray([[1.0, 0.0]], dims=("item", "label")), SOFT, "accuracy"), r"dims \(item, category\), not \('item', 'label'\)"),
+    "trace: of other items": (lambda: ba.evaluate(VOTES, SOFT, plausibility=drawn().isel(item=[0, 1])), "the items of the trace are not those of the annotations"),
+    "trace: of labels in another order": (lambda: ba.evaluate(VOTES, SOFT, plausibility=drawn().isel(category=[1, 0])), "the labels of the trace are not those of the annotations, in their order"),
+    "trace: without names of labels": (lambda: ba.evaluate(VOTES, SOFT, plausibility=alone(drawn(), "category")), "the draws name no category: sample a model that has the coordinate 'category'"),
+    "trace: has no model": (lambda: Trace.of(drawn()).model(VOTES), "a trace holds draws and no model"),
+    "labels: more than there are": (lambda: ba.dirichlet(VOTES, top_labels=3, draws=2), "top_labels=3 is more than the 2 labels"),
+    "dirichlet: a prior of other labels": (lambda: ba.dirichlet(VOTES, prior=[1, 1, 1], draws=2), r"prior has shape \(3,\) for 2 labels"),
+    "dirichlet: a prior of zero": (lambda: ba.dirichlet(VOTES, prior=[1, 0], draws=2), "must be positive"),
+    "crowd: counts": (lambda: ba.dawid_skene(NOBODY, draws=2), "needs to know who gave which label"),
+    "crowd: nothing given": (lambda: ba.dawid_skene(VOTES.select([])), "there is no label"),
+    "crowd: one label": (lambda: ba.dawid_skene(ba.Labels.from_matrix([["a", "a"]])), "there is only the label 'a'"),
+    "crowd: labels without order": (lambda: ba.dawid_skene(VOTES, variant="ordered"), "ordered=True"),
+    "crowd: a variant without EM": (lambda: ba.dawid_skene(VOTES, variant="hierarchical", engine="em"), "variant='hierarchical' has no EM"),
+    "informed: exclude names nobody": (lambda: ba.informed_dirichlet(VOTES, SOFT, exclude=["Z"], draws=2), "exclude names 'Z', which is none of the models"),
+    "informed: votes on items without predictions": (lambda: ba.informed_dirichlet(VOTES, OF_TWO, draws=2), "items 2 have annotations and no predictions"),
+    "informed: gold and best sets": (lambda: ba.evaluate(VOTES, SOFT, metrics=["set_2_accuracy"], plausibility="informed_dirichlet", gold={0: "a", 1: "b"}, draws=2), "gold is one label per item"),
+    "informed: gold and exclude": (lambda: ba.evaluate(VOTES, SOFT, plausibility="informed_dirichlet", gold={0: "a", 1: "b"}, exclude=["A"], draws=2), "leave exclude= out"),
+    "evaluate: gold for votes alone": (lambda: ba.evaluate(VOTES, SOFT, plausibility="dirichlet", gold={0: "a"}, draws=2), "not for 'dirichlet'"),
+    "evaluate: an order that labels lack": (lambda: ba.evaluate(THREE, OF_THREE, metrics=["quadratic_kappa"], draws=2), "uses the order of the labels, and these have none"),
+    "evaluate: a metric of labels for numbers": (lambda: ba.evaluate(RATED, NUMBERS, metrics=["accuracy"], draws=2), "needs labels; numbers have"),
+    "evaluate: a metric of scores for labels": (lambda: ba.evaluate(VOTES, HARD, metrics=["log_loss"], draws=2), "one hard label per item; use Predictions.from_scores"),
+    "evaluate: a function of several numbers": (lambda: ba.evaluate(VOTES, HARD, metrics=[two_numbers], draws=2), r"returned an array of shape \(2,\), not one number"),
+    "item metric: not a mean": (lambda: ba.metrics.per_item(drawn(), HARD, metric="f1_macro"), "single items have no value"),
+    "auc: an annotator twice": (lambda: ba.auc(TWICE, OF_TWO), "labelled an item twice"),
+    "auc: posterior of three labels": (lambda: ba.metrics.auc_posterior(THREE, OF_THREE), "needs two labels, got 3"),
+    "conformal: truth of no kind": (lambda: ba.conformalize([1, 2], SOFT), "truth is list|expected"),
+    "conformal: more folds than items": (lambda: ba.conformal.cross_sets(drawn(), SOFT, folds=4), "folds=4 must be from 2 to the number of items, 3"),
+    "conformal: one fold": (lambda: ba.conformal.cross_sets(drawn(), SOFT, folds=1), "folds=1 must be from 2"),
+    "conformal: no such score": (lambda: ba.conformalize(drawn(), SOFT, score="no"), "score='no' is not one of"),
+    "judges: not enough items": (lambda: ba.alternative_annotator_test(VOTES, HARD, min_items=4), "no annotator has 4 items that another person labelled too"),
+    "judges: one judge": (lambda: ba.judges.effective_judges(OF_THREE, {0: "a"}), "a panel of 1 judge has no correlation"),
+    "judges: nobody known": (lambda: ba.judges.effective_judges(NOBODY, {0: "a"}), "judges are Labels with one verdict of each named judge"),
+    "judges: best labels of the truth": (lambda: ba.judges.effective_judges(HARD, top()), "draw it without top_labels="),
+    "blind: one label": (lambda: ba.blind_scores(ba.Predictions.from_labels({"A": ["a"], "B": ["a"]}, labels=["a"])), "there is only the label 'a'"),
+    "blind: no system labelled anything": (lambda: ba.blind_scores(ba.Predictions.from_labels({"A": [None], "B": [None]}, labels=["a", "b"])), "no system labelled any item"),
+    "plan: items twice": (lambda: ba.plan(VOTES, SOFT, items=[10, 10], annotators=[2]), "must be one or several different numbers"),
+    "plots: panels of another number": (lambda: plots.plot_plausibility(drawn(), 0, axes=np.empty(0)), "panels are drawn, not 0"),
+    "plots: a simplex of two labels": (lambda: plots.plot_simplex(drawn(), [0]), "a simplex has three labels, not 2"),
+    "plots: a simplex of ratings": (lambda: plots.plot_simplex(rated(), [0]), "a simplex is of labels"),
+    "plots: plausibilities of ratings": (lambda: plots.plot_plausibility(rated(), 0), "of ratings and has no plausibilities"),
+    "plots: plausibilities of best labels": (lambda: plots.plot_plausibility(top(), 0), "draw it without top_labels"),
     "choice sets: nothing ranked": (lambda: ba.Rankings.from_long(
         pd.DataFrame({"item": [0, 0, 1], "annotator": ["x"] * 3, "label": ["a", "b", "a"], "rank": [1, 2, np.nan]}),
         offered=True,
