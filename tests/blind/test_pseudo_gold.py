@@ -5,7 +5,9 @@ import pytest
 from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
+from bayesagree import InputError
 from bayesagree.annotations.predictions import Predictions
+from bayesagree.blind import pseudo_gold
 from bayesagree.blind.pseudo_gold import majority, round_robin
 from bayesagree.blind.scores import blind_scores
 from bayesagree.blind.systems import Systems
@@ -65,7 +67,35 @@ def test_majority_by_threshold():
     assert (majority(systems, threshold=1.01) <= 0).all()
 
 
+@pytest.mark.parametrize("threshold", [0.25, 0.75])
+def test_a_threshold_that_is_the_share_of_the_votes_is_reached(threshold):
+    votes = {"a": [0, 1, 0, 1, None], "b": [0, 0, 1, 1, None], "c": [0, 0, 1, 1, None], "d": [0, 0, 1, 1, None]}
+    systems = Systems.of(Predictions.from_labels(votes, labels=[0, 1]), None, None, 0)
+    expected = [int(share >= threshold) for share in (0, 0.25, 0.75, 1)]
+    assert majority(systems, threshold=threshold).tolist() == [[*expected, -1]]
+
+
+def test_a_threshold_needs_two_labels():
+    systems = Predictions.from_labels({"a": [0, 1], "b": [0, 2]}, labels=[0, 1, 2])
+    with pytest.raises(InputError, match="a vote threshold needs two labels, here are 3"):
+        majority(Systems.of(systems, None, None, 0), threshold=0.3)
+
+
 def test_ties_of_the_majority_fall_evenly():
     systems = Predictions.from_labels({"a": np.zeros(4000, int), "b": np.ones(4000, int)})
     share = majority(Systems.of(systems, None, None, 0), random_seed=1).mean()
     assert abs(share - 0.5) < SIGMAS * 0.5 / np.sqrt(4000)
+
+
+def test_many_patterns_of_labels_have_independent_errors_and_say_so(monkeypatch):
+    """Good systems: the most frequent set is the truth; an item without labels has none."""
+    monkeypatch.setattr(pseudo_gold, "MOST_CELLS", 20)
+    predictions, _, truth = simulated(n_items=60, accuracies=(0.9, 0.92, 0.94, 0.96), n_labels=3, missing=0.05)
+    systems = Systems.of(predictions, None, None, 0)
+    systems.predicted[:, 7] = -1
+    with pytest.warns(UserWarning, match=r"3 labels in \d+ patterns are more than 20 cells"):
+        sets = pseudo_gold.posterior(systems, sets=5, chains=2, random_seed=1)
+    assert sets.shape == (5, 60)
+    assert (sets[:, 7] == -1).all()
+    known = np.delete(np.arange(60), 7)
+    assert (sets[:, known] == np.array([truth[i] for i in known])).mean() > 0.9
