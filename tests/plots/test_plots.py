@@ -92,6 +92,49 @@ def test_scores_on_a_grid_have_bars_on_it(given):
     np.testing.assert_allclose(step, step.round(), atol=1e-6)
 
 
+def scores_of(means):
+    """Return draws of the score of models A, B, ... that hardly vary."""
+    values = np.array(means) + np.random.default_rng(1).normal(0, 0.001, (2, 50, len(means)))
+    coords = {"model": list("ABCDEFGHI"[: len(means)])}
+    return xr.DataTree.from_dict({"posterior": xr.Dataset({"accuracy": (("chain", "draw", "model"), values)}, coords)})
+
+
+def test_a_line_parts_models_that_differ_and_every_row_has_room():
+    panels = [
+        drawn(plots.plot_scores(scores_of(means), metric="accuracy"))[0] for means in ([0.9, 0.5, 0.9], [0.9] * 9)
+    ]
+    between = [line.get_ydata()[0] for line in panels[0].lines if line.get_color() == "0.8"]
+    assert between == [1.5]
+    assert panels[0].get_ylim()[0] > panels[0].get_ylim()[1]  # the best on top
+    few, many = (panel.figure.get_figheight() for panel in panels)
+    of_label = 1.2 * 10 / 72  # inches of a line of text of ten points
+    assert many - few > 6 * of_label
+    assert few > 3 * of_label + 1
+
+
+def test_models_stand_side_by_side_around_each_reliability(tree):
+    (panel,) = drawn(plots.plot_scores(tree, metric="accuracy"))
+    at = np.array([bars.lines[0].get_xdata() for bars in panel.containers])
+    np.testing.assert_allclose(at.mean(axis=0), [0, 1], atol=1e-12)
+    gaps = np.diff(at, axis=0)
+    np.testing.assert_allclose(gaps, gaps[0, 0])
+    assert 0 < gaps[0, 0] * len(at) < 0.5  # those of one reliability stand together
+
+
+def test_bars_of_draws_hold_every_draw():
+    """Also of scores without a grid, in about forty bars."""
+    rough = np.random.default_rng(2).normal(0.6, 0.1, (2, 50, 2))
+    tree = xr.DataTree.from_dict(
+        {"posterior": xr.Dataset({"accuracy": (("chain", "draw", "model"), rough)}, {"model": ["A", "B"]})}
+    )
+    (panel,) = drawn(plots.plot_score_draws(tree, metric="accuracy"))
+    bars = [patch for patch in panel.patches if hasattr(patch, "get_x")]
+    assert sum(bar.get_height() for bar in bars) == 200
+    assert len(bars) == 2 * 40
+    assert min(bar.get_x() for bar in bars) == pytest.approx(rough.min())
+    assert max(bar.get_x() + bar.get_width() for bar in bars) == pytest.approx(rough.max())
+
+
 def test_places_are_written_best_model_first(tree):
     comparison = pairwise(tree, "accuracy", reliability=1.0)
     panel, _ = drawn(plots.plot_rank_probability(comparison))
@@ -110,6 +153,33 @@ def test_item_fits_have_a_density_over_the_scale():
     assert np.trapezoid(density, x) == pytest.approx(1, abs=0.05)
     with pytest.raises(InputError, match="there is no item 'x'"):
         plots.plot_item_fits(tree, rated, items=["x"])
+
+
+def test_five_fits_stand_in_rows_of_four_and_the_rest_is_empty():
+    rated = ratings(n_items=5, ratings_per_item=3, phi=0.6, random_seed=1).ratings
+    means = np.random.default_rng(1).uniform(1.5, 4.5, (1, 20, 5))
+    drawn = {"item_mean": (("chain", "draw", "item"), means), "phi": (("chain", "draw"), np.full((1, 20), 0.5))}
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(drawn, {"item": rated.items})})
+    panels = plots.plot_item_fits(tree, rated)
+    assert panels.shape == (2, 4)
+    assert [panel.axison for panel in panels.ravel()] == [True] * 5 + [False] * 3
+    width, height = panels[0, 0].figure.get_size_inches()
+    assert (width / 4, height / 2) == pytest.approx((2.4, 1.9))
+
+
+def test_sizes_of_sets_are_means_of_groups_of_like_certainty():
+    certainty = xr.DataArray([0.9, 0.4, 0.7, 0.5, 0.8], {"item": list("abcde")}, ("item",))
+    sets = xr.DataArray(
+        np.array([[[1, 0, 0], [1, 1, 1], [1, 1, 0], [1, 1, 0], [1, 0, 0]]], bool),
+        {"model": ["A"], "item": list("abcdz"), "category": [0, 1, 2]}, ("model", "item", "category"),
+    )  # fmt: skip
+    (panel,) = drawn(plots.plot_set_size(sets, certainty, bins=2))
+    line, _, (bars,) = panel.containers[0]
+    np.testing.assert_allclose(line.get_xydata(), [[0.45, 2.5], [0.8, 1.5]])
+    # Of sizes 3 and 2, and of 2 and 1, the standard error is 1/2: two of them above and below.
+    np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], [[1.5, 3.5], [0.5, 2.5]])
+    with pytest.raises(InputError, match="4 items have both a set and a certainty: too few for bins=3"):
+        plots.plot_set_size(sets, certainty, bins=3)
 
 
 def test_strips_name_the_share_of_draws_on_top(posterior, given):
