@@ -105,6 +105,21 @@ def test_runs_narrow_as_their_variance_within_items_says():
     assert plans["worth"].values[0, 0] == pytest.approx([1, (1 / 6 + 1 / 12) / (1 / 6)], rel=0.2)
 
 
+def test_runs_change_the_variances_of_models_and_not_their_covariances():
+    """Two models with run variances 0.5 and 3 of an item, two runs each; of the second hardly any variance is left."""
+    covariance = np.array([[[0.02, 0.01], [0.01, 0.03]], [[0.01, -0.002], [-0.002, 0.02]]])
+    width, sizes = np.array([[0.4, 0.5, 0.6], [0.2, 0.3, 0.25]]), np.array([50, 100])
+    runs = np.array([0.5, 3.0]), np.array([2, 2])
+    studies = Studies(sizes, np.array([3, 3]), width, covariance, np.zeros((3, 2)), *runs)
+    found = studies.of_runs(4)
+    for d in range(2):
+        before = np.diag(covariance[d])
+        after = np.maximum(before + np.array([0.5, 3.0]) * (1 / 4 - 1 / 2) / sizes[d], 0.01 * before)
+        np.testing.assert_allclose(np.diag(found.covariance[d]), after)
+        assert found.covariance[d, 0, 1] == found.covariance[d, 1, 0] == covariance[d, 0, 1]
+        np.testing.assert_allclose(found.width[d], width[d] * np.sqrt(after).mean() / np.sqrt(before).mean())
+
+
 def test_what_cannot_be_planned_is_refused():
     _, pilot = crowd(np.random.default_rng(1), 20, 3)
     with pytest.raises(InputError, match="needs predictions; without them"):
