@@ -107,6 +107,18 @@ def test_weights_are_the_best_of_a_grid():
     assert sp.special.expit(best.x[0]) == pytest.approx(weight[0], abs=0.05)
 
 
+def test_weights_do_not_depend_on_how_panels_are_numbered_nor_on_the_order_of_labels():
+    rng = np.random.default_rng(5)
+    panel, annotator, label = np.repeat(np.arange(60), 3), rng.integers(0, 6, 180), rng.integers(0, 3, 180)
+    truth = rng.dirichlet([0.5, 0.5, 0.5], (60, 2))[panel, :, :]
+    chance = np.take_along_axis(truth, label[:, None, None], axis=2)[:, :, 0]
+    weight = stacking_weights((6, 3), panel, annotator, label, chance)
+    assert 0.02 < weight.min() < 0.98
+    names, order = rng.permutation(500)[:60], rng.permutation(180)
+    given = (part[order] for part in (names[panel], annotator, label, chance))
+    np.testing.assert_allclose(stacking_weights((6, 3), *given), weight, atol=1e-9)
+
+
 def test_equal_weights_where_no_item_has_a_second_label():
     for n_labels in (2, 3):
         one = Labels.from_matrix(np.random.default_rng(0).integers(0, n_labels, (20, 1)))
