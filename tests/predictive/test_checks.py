@@ -2,12 +2,14 @@ import itertools
 
 import numpy as np
 import pytest
+import xarray as xr
 from _errors_of_draws import assert_mean, assert_share
 from predictive.test_reliability import RANKINGS
 from scipy import special, stats
 
 from bayesagree import InputError, Labels, Ratings, common_agreement, dawid_skene, dirichlet, plackett_luce, prirn
 from bayesagree.plausibility import DawidSkenePrior
+from bayesagree.plausibility.dawid_skene.predictive import PREDICTIVE
 from bayesagree.predictive.checks import prior_predictive, with_log_likelihood, with_posterior_predictive
 
 CROWD = Labels.from_matrix(
@@ -93,6 +95,48 @@ def test_log_prior_is_the_density_of_the_prior(capfd):
     pi = drawn["prevalence"].values.astype(float)
     assert capfd.readouterr() == ("", "")  # no bar of PyMC's own
     assert float(found["prevalence"][0, 1]) == pytest.approx(stats.dirichlet([3, 3, 3]).logpdf(pi / pi.sum()), rel=1e-5)
+
+
+def drawn_crowd(variant, rng):
+    """Return two draws of a crowd's parameters, rounded as results keep them, without a sampler."""
+    accuracy = rng.uniform(0.4, 0.9, (1, 2, 3, 1 if variant == "one_coin" else 3)) * np.ones(3)
+    confusion = (1 - accuracy[..., None]) / 2 * (1 - np.eye(3)) + accuracy[..., None] * np.eye(3)
+    plausibility = rng.dirichlet(np.ones(3), (1, 2, 4)).astype(np.float32)
+    names = ("chain", "draw")
+    return xr.Dataset(
+        {
+            "prevalence": ((*names, "category"), rng.dirichlet(np.full(3, 4), (1, 2)).astype(np.float32)),
+            "confusion": ((*names, "annotator", "category", "observed_category"), confusion.astype(np.float32)),
+            "plausibility": ((*names, "item", "category"), plausibility),
+        }
+    )
+
+
+@pytest.mark.parametrize("variant", ["one_coin", "class_conditional"])
+def test_log_prior_of_accuracies_is_a_beta_density(variant):
+    posterior = drawn_crowd(variant, np.random.default_rng(1))
+    settings = {"variant": variant, "prior": {"strength": 10.0, "accuracy": 0.7, "prevalence": 2.0}}
+    found = PREDICTIVE.log_prior(CROWD, posterior, settings)
+    assert set(found) == {"prevalence", "right"}
+    accuracy = np.diagonal(posterior["confusion"].values[0].astype(float), axis1=2, axis2=3)
+    accuracy = accuracy[..., :1] if variant == "one_coin" else accuracy
+    np.testing.assert_allclose(found["right"], stats.beta(7, 3).logpdf(accuracy).sum(axis=(1, 2)), rtol=1e-5)
+    shares = posterior["prevalence"].values[0].astype(float)
+    expected = [stats.dirichlet([2, 2, 2]).logpdf(p / p.sum()) for p in shares]
+    np.testing.assert_allclose(found["prevalence"], expected, rtol=1e-5)
+
+
+def test_replicates_of_a_crowd_are_of_its_truth_or_of_memberships():
+    posterior = drawn_crowd("class_conditional", np.random.default_rng(2))
+    values = posterior["plausibility"].values[0]
+    one, mixed = (PREDICTIVE.variables(CROWD, posterior, {"variant": v}) for v in ("full", "mixed_membership"))
+    np.testing.assert_array_equal(one["truth"], values.argmax(axis=2))
+    assert "plausibility" not in one
+    assert "truth" not in mixed
+    np.testing.assert_allclose(mixed["plausibility"], values, rtol=1e-6)
+    np.testing.assert_allclose(mixed["plausibility"].sum(axis=2), 1, rtol=1e-12)
+    with pytest.raises(InputError, match="variant='mixed_membership' has no log likelihood of an item"):
+        PREDICTIVE.item_log_likelihood(CROWD, posterior, {"variant": "mixed_membership"})
 
 
 @pytest.mark.parametrize(

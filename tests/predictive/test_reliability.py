@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+import xarray as xr
 from scipy.stats import dirichlet as dirichlet_distribution
 
 from bayesagree import Labels, Rankings, dirichlet, prirn
@@ -72,3 +73,35 @@ def test_prirn_score_is_the_mean_over_its_plausibilities():
             variance += values.var() / values.mean() ** 2 / values.size
     found = reliability_curve(RANKINGS, [gamma], plausibility="prirn", prior=prior, random_seed=1)
     assert abs(float(found["log_score"][0]) * 5 - expected) < 4.5 * np.sqrt(variance)
+
+
+@pytest.mark.parametrize("of", [Labels.from_counts, lambda cases: Rankings.from_blocks(cases, labels=5)])
+def test_items_of_one_annotator_have_no_part(of):
+    cases = CASES if of != Labels.from_counts else [[3, 1], [1, 2], [1, 0]]
+    found, without = (reliability_curve(of(part), [0.3, 4.0], random_seed=1) for part in (cases, cases[:2]))
+    xr.testing.assert_identical(found, without)
+    assert found.attrs["n_items"] == 2
+
+
+def test_intervals_are_those_of_ratios_of_sums_over_items():
+    """Four hundred items: sums over items are nearly normal, with the error of a ratio by linearisation."""
+    rng = np.random.default_rng(3)
+    votes = rng.multinomial(rng.integers(2, 6, 400), rng.dirichlet([0.5, 0.5], 400))
+    curve = reliability_curve(Labels.from_counts(votes), [0.2, 1.0, 20.0], random_seed=1)
+    total = votes.sum(axis=1)
+    scores = np.empty((3, 400))
+    for g, gamma in enumerate([0.2, 1.0, 20.0]):
+        chance = (gamma * (votes - 1) + 0.5) / (gamma * (total - 1) + 1)[:, None]
+        scores[g] = (votes * np.log(np.where(votes > 0, chance, 1))).sum(axis=1)
+    mean, best = scores.sum(axis=1) / total.sum(), int(scores.sum(axis=1).argmax())
+    assert float(curve["best"]) == [0.2, 1.0, 20.0][best]
+    np.testing.assert_allclose(curve["log_score"], mean)
+    np.testing.assert_allclose(curve["difference"], mean[best] - mean)
+    for name, values in (("", scores), ("difference_", scores[best] - scores)):
+        centre = values.sum(axis=1) / total.sum()
+        error = np.sqrt(((values - centre[:, None] * total) ** 2).sum(axis=1)) / total.sum()
+        ends = [curve[f"{name}{end}"].values for end in ("lower", "upper")]
+        np.testing.assert_allclose(ends[1] - ends[0], 2 * 1.96 * error, rtol=0.15)
+        np.testing.assert_allclose(np.mean(ends, axis=0), centre, atol=0.5 * error.max())
+    assert float(curve["prob_best"].sum()) == pytest.approx(1)
+    assert int(curve["prob_best"].values.argmax()) == best
