@@ -23,6 +23,11 @@ def test_published_numbers_of_effective_judges(judges, correlation, worth):
     assert worth_of(judges, correlation) == pytest.approx(worth, abs=5e-4)
 
 
+def test_errors_that_cancel_out_are_worth_any_number_of_judges():
+    """Of three judges whose errors correlate by -1/2 the mean of errors is 0."""
+    np.testing.assert_array_equal(worth_of(3, np.array([-0.5, -0.6, 0.0, 1.0])), [np.inf, np.inf, 3, 1])
+
+
 def test_gold_gives_the_correlations_of_errors():
     (truth, said), done = panel(2000), []
     judges = Labels.from_matrix(said, annotators=list("abcd"), labels=[0, 1])

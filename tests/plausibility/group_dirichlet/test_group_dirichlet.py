@@ -1,5 +1,6 @@
 """The sampler against exact posteriors of two labels, streams against kept draws, warnings, refusals."""
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 from _groups import labels_of
 from scipy.special import betainc, betaln, softmax
+from scipy.stats import chi2
 
 from bayesagree import InputError, Labels, Predictions, group_dirichlet
 from bayesagree.inference.posterior import Request
 from bayesagree.plausibility import GroupDirichlet, GroupDirichletPrior
-from bayesagree.plausibility.group_dirichlet._sampler import States
+from bayesagree.plausibility.group_dirichlet._sampler import Chains, GroupVotes, States
 
 MODEL = Path(__file__).parents[3] / "models" / "group_dirichlet.json"
 # Every second of 2000 draws has a state of its own, of which at least a fifth count as independent.
@@ -79,6 +81,68 @@ def test_streams_have_the_draws_that_are_kept(monkeypatch):
     best = group_dirichlet(labels, groups=members, **how, progress=done.append)
     assert sum(done) == 4 * 5 + 70
     np.testing.assert_array_equal(best["posterior"]["top_label"].values[..., 0], kept.values.argmax(axis=-1))
+
+
+def of_states(votes, shape, divided):
+    """Return the probability of which groups are apart and of typical labels, (apart, typical, own) of each item.
+
+    Votes are drawn one by one from urns; a view of its own has another typical label than the common one.
+    """
+
+    def urn(counts):
+        held, found = shape.copy(), 1.0
+        for label in np.repeat(np.arange(shape.size), counts):
+            found *= held[label] / held.sum()
+            held[label] += 1
+        return found, held / held.sum()
+
+    n_groups, n_items, n_labels = votes.shape
+    items = []
+    for i in range(n_items):
+        found = {}
+        for apart in itertools.product([False, True], repeat=n_groups):
+            together, chance = urn(votes[~np.array(apart), i].sum(axis=0))
+            for typical in range(n_labels):
+                each = [[-1] if not own else [k for k in range(n_labels) if k != typical] for own in apart]
+                for own in itertools.product(*each):
+                    value = together * chance[typical]
+                    for g, label in enumerate(own):
+                        if label >= 0:
+                            alone, typical_of_own = urn(votes[g, i])
+                            value *= alone * typical_of_own[label] * shape.sum() / (shape.sum() - shape[typical])
+                    # The typical label is not kept where no view is apart from it.
+                    state = apart, typical if any(apart) else -1, own
+                    found[state] = found.get(state, 0.0) + value
+        items.append(found)
+    total = {}
+    for states in itertools.product(*(of.items() for of in items)):
+        n_apart = np.sum([state[0] for state, _ in states], axis=0)
+        weight = np.exp(betaln(1 + n_apart, divided + n_items - n_apart)).prod() * np.prod([p for _, p in states])
+        total[tuple(state for state, _ in states)] = weight
+    return {state: weight / sum(total.values()) for state, weight in total.items()}
+
+
+def test_states_have_the_probabilities_that_urns_give_them():
+    """Three groups on two items of two labels: a thousand chains, each far from its start."""
+    votes = np.array([[[4, 0], [1, 1]], [[0, 2], [2, 0]], [[2, 1], [0, 1]]])
+    problem = GroupVotes(np.array(list("ghi")), np.array([0, 1]), votes)
+    prior, n = GroupDirichletPrior(divided=4.0, shape_sd=1e-4), 1000
+    chains = Chains(problem, prior, n, np.random.default_rng(1))
+    for _ in range(15):
+        chains.sweep()
+    seen = {}
+    for c in range(n):
+        parts = (chains.apart[c].T.tolist(), chains.typical[c].tolist(), chains.own[c].T.tolist())
+        state = tuple((tuple(apart), typical, tuple(own)) for apart, typical, own in zip(*parts))
+        seen[state] = seen.get(state, 0) + 1 / n
+    expected = of_states(votes, np.full(2, 0.5), 4.0)
+    assert set(seen) <= set(expected)
+    p = np.array([*expected.values()])
+    found = np.array([seen.get(state, 0.0) for state in expected])
+    # Pearson's statistic of the states that are expected five times or more, and of all others together.
+    often = n * p >= 5
+    p, found = (np.append(of[often], of[~often].sum()) for of in (p, found))
+    assert chi2(p.size - 1).sf(n * ((found - p) ** 2 / p).sum()) > 1e-4
 
 
 @pytest.mark.parametrize("order", [["g", "h", "i"], pytest.param(["i", "g", "h"], marks=pytest.mark.long)])
