@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
+from scipy.special import betainc, betaln, logsumexp
 
 import bayesagree as ba
 from bayesagree.errors import InputError
@@ -98,6 +98,18 @@ def test_the_constant_is_the_mean_weight_of_the_prior(n_labels: int, shape: floa
     log = log[:, : min(DEPTH, n_labels)]
     weight = np.exp(log @ tilt.readers[0, : log.shape[1], 0] + best - tilt.log_constant(shape, n_labels)[0, 0])
     assert abs(weight.mean() - 1) < 5 * weight.std() / np.sqrt(n)
+
+
+@pytest.mark.parametrize("shape", [0.002, 0.05, 1.0])
+def test_the_constant_of_two_labels_is_a_ratio_of_beta_functions(shape: float) -> None:
+    """Of which label is best the incomplete one tells; shares of tiny shapes differ by more than floats hold."""
+    readers, best = np.zeros((2, 1, DEPTH, 3))
+    readers[0, :2], best[0, :2] = [[0.0, 0.01, 2.0], [0.0, 0.5, 0.3]], [[1.0, -1.0, 0.4], [0.0, 2.0, -3.0]]
+    a, b = shape + readers[0, :2]
+    first = betainc(b, a, 0.5)
+    weight = first * np.exp(best[0, 0]) + (1 - first) * np.exp(best[0, 1])
+    expected = betaln(a, b) - betaln(shape, shape) + np.log(weight)
+    np.testing.assert_allclose(Tilt(readers, best).log_constant(shape, 2)[0], expected, atol=1e-4)
 
 
 def test_a_model_that_says_nothing_changes_nothing() -> None:

@@ -80,3 +80,19 @@ def test_split_items_and_strict_annotators_cost_nobody_a_vote():
     matrix[:, 0] = np.where(matrix[:, 0] >= 0, own, -1)
     found = InformedProblem.of(*problem(rng, matrix, shares.argmax(axis=1)))
     assert (found.weights == 1).all()
+
+
+@pytest.mark.parametrize("answers", [14, ITEMS])
+def test_two_annotators_of_fifteen_answers_are_told_apart(answers):
+    rng = np.random.default_rng(6)
+    best = rng.integers(0, 3, ITEMS)
+    good = np.where(rng.random(ITEMS) < 0.9, best, rng.integers(0, 3, ITEMS))
+    matrix = np.column_stack([good, rng.integers(0, 3, ITEMS)])
+    matrix[answers:, 1] = -1
+    found = InformedProblem.of(*problem(rng, matrix, best))
+    if answers < 15:
+        assert (found.weights == 1).all()
+        return
+    with pytest.warns(UserWarning, match="of the answers of annotators 1 are about the items"):
+        assert found.weights[1] < 0.3
+    assert found.weights[0] == 1
