@@ -109,7 +109,14 @@ def test_levels_of_annotators():
         posterior.problem(given),
         ["sd_rating", "sd_item", "sd_shift", "coefficient", "shift", "of_annotator"],
     )
-    theirs, at = at_random_points(posterior.model(given), [*names, "mean"])
+    shown = ["annotator_shift", "annotator_sd", "variance"]
+    theirs, at = at_random_points(posterior.model(given), [*names, "mean", *shown])
+    level = at["shift"] - at["shift"].mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(at["annotator_shift"], 4 * level)
+    np.testing.assert_allclose(at["annotator_sd"], 4 * np.sqrt(at["of_annotator"][:, :-1]))
+    # A new annotator's rating has the mean of s_a^2, 2 s^2, and the variance of a level.
+    of_new = 16 * (2 * at["sd_rating"] ** 2 + at["sd_shift"] ** 2)
+    np.testing.assert_allclose(at["variance"], np.repeat(of_new[:, None], 6, axis=1))
     x, item, who, ours = given.unit(), given.item_index, given.annotator_index, np.empty(20)
     for k in range(20):
         s, t, d, b, shift, variance, mean = (at[name][k] for name in [*names, "mean"])
@@ -125,6 +132,26 @@ def test_levels_of_annotators():
         ours[k] += stats.invgamma(2, scale=2 * s**2).logpdf(variance).sum()
         ours[k] += sum(stats.halfnorm(scale=c).logpdf(sd) for sd, c in ((s, 0.5), (t, 0.5), (d, 0.25)))
     require_one_constant(ours, theirs)
+
+
+def test_informed_normal_of_people_who_are_alike():
+    """Of ratings by nobody known: one sd, half-normal above its least value, and means around what a model says."""
+    rating = np.random.default_rng(4).uniform(2, 6, (5, 3))
+    given = ba.Predictions.from_numbers({"A": [2.0, 3.0, 5.0, 4.0, 6.0]})
+    posterior = ba.plausibility.InformedNormal(predictions=given, annotator_effects=None)
+    problem = posterior.problem(ba.Ratings.from_matrix(rating, scale=(2, 6)))
+    names = ["sd_item", "coefficient", "offset", "excess"]
+    theirs, at = at_random_points(posterior.model(problem.ratings), [*names, "sd_rating", "mean", "variance"])
+    sd, mean = at["sd_rating"][:, None], at["mean"]
+    np.testing.assert_allclose(at["excess"], at["sd_rating"] - 1e-3)
+    np.testing.assert_allclose(at["variance"], np.repeat((4 * sd) ** 2, 5, axis=1))
+    expected = 2 + 4 * (at["coefficient"] @ problem.columns.T + at["sd_item"][:, None] * at["offset"])
+    np.testing.assert_allclose(mean, expected)
+    ours = stats.norm(mean[:, :, None], 4 * sd[:, :, None]).logpdf(rating).sum(axis=(1, 2))
+    ours += stats.halfnorm(scale=0.5).logpdf(at["excess"]) + stats.halfnorm(scale=0.5).logpdf(at["sd_item"])
+    ours += stats.norm(*problem.prior).logpdf(at["coefficient"]).sum(axis=1)
+    ours += stats.norm().logpdf(at["offset"]).sum(axis=1)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
 
 
 def orders(ranking: list[list[int]]) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from scipy import stats
 
 import bayesagree as ba
 from bayesagree import simulate
@@ -33,6 +34,44 @@ def test_it_is_the_log_likelihood_of_the_quadrature():
     # 200 draws instead of thousands place the rule; an item at an end has the longest tail.
     assert np.abs(found.values - expected.values).max() < 0.02
     assert found["item"].values.tolist() == expected["item"].values.tolist()
+
+
+def test_of_a_normal_model_it_is_the_density_of_the_ratings_of_each_item():
+    """Ratings of an item are jointly normal: with its mean integrated out they have a variance in common."""
+    import pymc as pm
+    import pytensor
+
+    rng, item = np.random.default_rng(1), np.array([0, 0, 0, 1, 1, 2])
+    rating = rng.normal(0, 1.5, 6)
+    with pm.Model(coords={"item": list("xyz")}) as model:
+        of = pm.Data("which", item)
+        spread = pm.HalfNormal("spread", 1.0)
+        middle = pm.Normal("middle", 0.5, spread, dims="item")
+        pm.Normal("answer", middle[of], 0.7, observed=rating)
+    posterior = xr.Dataset(
+        {
+            "spread": (("chain", "draw"), rng.uniform(0.5, 2, (2, 3))),
+            "middle": (("chain", "draw", "item"), rng.normal(0.5, 1, (2, 3, 3))),
+        },
+        {"chain": [0, 1], "draw": range(3)},
+    )
+    trace, names = xr.DataTree.from_dict({"posterior": posterior}), {"latent": "middle", "observed": "answer"}
+    with pytensor.config.change_flags(mode="FAST_COMPILE"):
+        found = integrated_log_likelihood(trace, model, **names, item_of="which")["log_likelihood"]["annotations"]
+        thinned = integrated_log_likelihood(trace, model, **names, item_of="which", draws=1)["log_likelihood"]
+    assert found["item"].values.tolist() == list("xyz")
+    for chain, draw, i in np.ndindex(2, 3, 3):
+        own = rating[item == i]
+        cov = float(posterior["spread"][chain, draw]) ** 2 + 0.7**2 * np.eye(own.size)
+        expected = stats.multivariate_normal(np.full(own.size, 0.5), cov).logpdf(own)
+        assert float(found[chain, draw, i]) == pytest.approx(expected, abs=0.01)
+    assert thinned["annotations"]["draw"].values.tolist() == [0]
+    with pytest.raises(InputError, match="'unit_item_mean' is no variable of this model, which has"):
+        integrated_log_likelihood(trace, model)
+    with pytest.raises(InputError, match="no draws of 'spread', a free variable"):
+        integrated_log_likelihood(
+            xr.DataTree.from_dict({"posterior": posterior[["middle"]]}), model, **names, item_of="which"
+        )
 
 
 @pytest.mark.long
