@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from scipy import stats
 
 from bayesagree import (
     Annotators,
@@ -161,6 +162,10 @@ def test_five_fits_stand_in_rows_of_four_and_the_rest_is_empty():
     drawn = {"item_mean": (("chain", "draw", "item"), means), "phi": (("chain", "draw"), np.full((1, 20), 0.5))}
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset(drawn, {"item": rated.items})})
     panels = plots.plot_item_fits(tree, rated)
+    x, density = panels[0, 1].lines[0].get_data()
+    of_beta = stats.beta((means[0, :, 1] - 1) / 4 * 4, (5 - means[0, :, 1]) / 4 * 4)  # 2 (1 - log2(1 - 0.5)) = 4
+    np.testing.assert_allclose(density, of_beta.pdf((x[:, None] - 1) / 4).mean(axis=1) / 4, atol=1e-6)
+    np.testing.assert_array_equal(panels[0, 1].lines[1].get_xdata(), rated.rating[rated.item_index == 1])
     assert panels.shape == (2, 4)
     assert [panel.axison for panel in panels.ravel()] == [True] * 5 + [False] * 3
     width, height = panels[0, 0].figure.get_size_inches()
@@ -190,6 +195,45 @@ def test_strips_name_the_share_of_draws_on_top(posterior, given):
     assert panel.get_xticklabels()[0].get_text() == f"{best}\n{lead:.0%} on top"
     with pytest.raises(InputError, match="without top_labels"):
         plots.plot_plausibility(dirichlet(given.labels, top_labels=1, draws=5, random_seed=1), 3)
+
+
+def test_strips_show_the_most_plausible_labels_and_every_draw():
+    values = np.random.default_rng(1).dirichlet([1, 4, 2, 0.5], (2, 20, 1))
+    data = xr.Dataset(
+        {"plausibility": (("chain", "draw", "item", "category"), values)}, {"item": ["x"], "category": list("abcd")}
+    )
+    point = xr.DataArray([[0.1, 0.6, 0.3, 0.0]], {"item": ["x"], "category": list("abcd")}, ("item", "category"))
+    (panel,) = drawn(plots.plot_plausibility(xr.DataTree.from_dict({"posterior": data}), "x", point=point, most=3))
+    flat = values.reshape(40, 4)
+    assert [text.get_text()[0] for text in panel.get_xticklabels()] == list("bca")
+    assert [bar.get_height() for bar in panel.patches] == [0.6, 0.3, 0.1]
+    for k, label in enumerate([1, 2, 0]):
+        dots, mean = panel.lines[2 * k : 2 * k + 2]
+        np.testing.assert_array_equal(dots.get_ydata(), flat[:, label])
+        assert dots.get_xdata().mean() == pytest.approx(k)
+        np.testing.assert_allclose(mean.get_ydata(), flat[:, label].mean())
+        assert mean.get_xdata()[0] < dots.get_xdata().min() < dots.get_xdata().max() < mean.get_xdata()[1]
+        assert np.mean(mean.get_xdata()) == pytest.approx(k)
+        assert np.ptp(mean.get_xdata()) < 1  # strips stand apart
+    few = plots.plot_plausibility(xr.DataTree.from_dict({"posterior": data}), "x", most=1)
+    wider = panel.figure.get_figwidth() - few.figure.get_figwidth()
+    assert 0.5 < wider / 2 < few.figure.get_figwidth()
+
+
+def test_three_labels_of_four_are_a_simplex_of_their_own():
+    values = np.random.default_rng(1).dirichlet(np.ones(4), (1, 30, 2))
+    data = xr.Dataset(
+        {"plausibility": (("chain", "draw", "item", "category"), values)},
+        {"item": ["x", "y"], "category": list("abcd")},
+    )
+    (panel,) = drawn(plots.plot_simplex(xr.DataTree.from_dict({"posterior": data}), ["y", "x"], labels=list("dab")))
+    corners = np.array([[0, 0], [1, 0], [0.5, np.sqrt(3) / 2]])
+    for line, item in zip(panel.lines, [1, 0]):
+        three = values[0, :, item][:, [3, 0, 1]]
+        np.testing.assert_allclose(line.get_xydata(), three / three.sum(axis=1, keepdims=True) @ corners)
+    heights = [text.get_position()[1] for text in panel.texts]  # below the side at the bottom, above the top
+    assert heights[0] == heights[1] < 0 < heights[2]
+    assert len({(line.get_color(), line.get_marker()) for line in panel.lines}) == 2
 
 
 def test_a_certain_item_stands_in_its_corner_of_the_simplex():
@@ -222,6 +266,29 @@ def test_groups_quality_and_shares():
     panels = drawn(plot_shares(declared.check(votes, people).distributions))
     assert [patch.get_width() for patch in panels[0].patches] == [75, 25]
     assert panels[0].lines[0].get_xdata().tolist() == [50, 50]
+
+
+def test_cells_without_a_value_are_empty_and_every_group_has_room():
+    sizes = []
+    for n_groups, n_models in ((2, 1), (2, 3), (9, 3)):
+        values = np.linspace(0.1, 0.9, n_groups * n_models).reshape(n_groups, n_models)
+        values[0, 0] = np.nan
+        table = xr.Dataset(
+            {"performance": (("group", "model"), values), "n_annotators": ("group", np.arange(n_groups))},
+            {"group": list("abcdefghi")[:n_groups], "model": list("ABC")[:n_models]},
+            {"metric": "accuracy", "by": "age"},
+        )
+        panel = plots.plot_groups(table)[0, 0]
+        texts = [text.get_text() for text in panel.texts]
+        assert texts == ["", *(f"{value:.2f}" for value in values.ravel()[1:])]
+        # White where the cell is dark: above the middle of the least and the largest value.
+        light = [text.get_color() == "white" for text in panel.texts]
+        assert light == (values.ravel() > (np.nanmin(values) + np.nanmax(values)) / 2).tolist()
+        sizes.append(panel.figure.get_size_inches())
+    few, wide, high = sizes
+    assert wide[0] - few[0] > 2 * 0.5  # four digits
+    assert high[1] - few[1] > 7 * 1.2 * 10 / 72  # a line of text of ten points
+    assert few.min() > 1
 
 
 def votes_of(labels):
