@@ -32,8 +32,16 @@ def test_the_exponent_is_recovered_within_its_own_uncertainty(eta):
     tree, gold = claims(2000, eta, random_seed=1)
     done: list[int] = []
     known = {i: gold[i] for i in range(300)}
-    exponent = calibrate(tree, known, random_seed=2, progress=done.append)["posterior"]["exponent"].values
+    calibrated = calibrate(tree, known, random_seed=2, progress=done.append)
+    exponent = calibrated["posterior"]["exponent"].values
     assert sum(done) == exponent.size
+    # A draw has one true label of each item, as often as its probability says.
+    shares, expected = calibrated["posterior"]["plausibility"].values, calibrated["derived"]["label_probability"].values
+    np.testing.assert_allclose(shares.sum(axis=3), 1, rtol=1e-6)
+    assert shares.max(axis=3).min() > 0.99
+    often = (shares > 0.5).mean(axis=(0, 1))
+    np.testing.assert_array_less(abs(often - expected), 1e-3 + 6 * np.sqrt(expected * (1 - expected) / exponent.size))
+    assert calibrated["constant_data"]["is_gold"].values.tolist() == [i < 300 for i in range(2000)]
     assert abs(exponent.mean() - eta) < 4 * exponent.std()
     assert exponent.std() < 0.25 * eta
 

@@ -5,13 +5,15 @@ import json
 import numpy as np
 import pytest
 from _paths import ROOT
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 from scipy.stats import kstest
 
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.hamiltonian import walk
-from bayesagree.inference.slices import Fit, chains_of
+from bayesagree.inference.slices import UNIT_DRAWS, Fit, Prior, chains_of, climb, refitted
 from bayesagree.plausibility.informed._problem import InformedProblem
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 
@@ -35,6 +37,35 @@ def test_samplers_draw_a_skewed_density(gradients):
         drawn = chains_of(lambda x: skewed(x)[0], [fit], 200, 40, rng)[:, ::10]
     assert kstest(np.exp(drawn[..., 0].ravel()), "expon").pvalue > 1e-3
     assert kstest(drawn[..., 1].ravel(), "t", args=(3,)).pvalue > 1e-3
+
+
+def test_the_climb_ends_at_the_mode_with_the_information_of_the_scores_there():
+    """A logistic regression of 30 kinds of items, some of them several, with normal priors."""
+    rng = np.random.default_rng(3)
+    x, y, number = rng.normal(size=(30, 2)), rng.random(30) < 0.6, rng.integers(1, 5, 30).astype(float)
+    prior = Prior(np.array([0.5, -1.0]), np.array([0.8, 2.0]))
+
+    def values(theta):
+        return log_expit(np.where(y, 1, -1)[:, None] * (x @ theta.T))
+
+    def loss(theta):
+        return 0.5 * (((theta - prior.mean) / prior.sd) ** 2).sum() - number @ values(theta[None])[:, 0]
+
+    found = climb(values, prior, number, enough=1e-10)
+    best = minimize(loss, np.zeros(2), tol=1e-12).x
+    np.testing.assert_allclose(found.mode, best, atol=1e-4)
+    scores = (y - expit(x @ best))[:, None] * x
+    information = (scores.T * number) @ scores + np.diag(prior.sd**-2.0)
+    np.testing.assert_allclose(np.linalg.inv(found.root @ found.root.T), information, rtol=1e-3)
+
+
+def test_units_are_refitted_to_draws_beside_a_few_of_the_old_units():
+    rng = np.random.default_rng(4)
+    units, draws = np.linalg.cholesky([[4.0, 1.0], [1.0, 2.0]]), rng.normal(size=(50, 2)) @ [[1.0, 0.3], [0.0, 0.2]] + 3
+    found = refitted(units, draws)
+    worth = UNIT_DRAWS * 2
+    scatter = np.cov(draws, rowvar=False, ddof=0) * 50
+    np.testing.assert_allclose(found @ found.T, (scatter + worth * units @ units.T) / (50 + worth))
 
 
 def test_chains_jump_between_modes():
