@@ -2,11 +2,12 @@
 
 from pathlib import Path
 from threading import get_ident
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from bayesagree.errors import warn
+from bayesagree.errors import InputError, warn
 from bayesagree.inference.streams import PURPOSES, block_generator, map_blocks, seed_sequence, stream_apart
 
 
@@ -46,3 +47,48 @@ def test_busy_threads_start_no_others(monkeypatch, outer, own):
     monkeypatch.setattr("bayesagree.inference.streams.n_threads", lambda: 3)
     found = list(map_blocks(lambda _: (get_ident(), set(map_blocks(lambda _: get_ident(), [0, 1]))), [0] * outer))
     assert [where not in inside for where, inside in found] == [own] * outer
+
+
+def workers(threads):
+    """Return a client whose workers are this process, and the numbers of blocks of its tasks."""
+    sizes = []
+
+    def submit(function, *given, pure):
+        sizes.extend(len(batch) for batch in given[1:])
+        value = function(*(one.result() if hasattr(one, "result") else one for one in given))
+        return SimpleNamespace(result=lambda: value)
+
+    return SimpleNamespace(submit=submit, nthreads=lambda: threads, replicate=lambda shared: None), sizes
+
+
+def test_blocks_on_a_cluster_come_in_order_with_their_warnings():
+    client, sizes = workers({"one": 1, "two": 2})
+    with pytest.warns(UserWarning, match="within|again") as found:
+        assert list(map_blocks(noted, list(range(40)), client)) == list(range(40))
+    words = [f"{k} {word}" for k in range(40) for word in ("within", "again")]
+    assert [str(one.message) for one in found] == words
+    # Two tasks of one block for each thread, later as many blocks as keep it busy for a while.
+    assert sizes[:6] == [1] * 6
+    assert sum(sizes) == 40
+    assert len(sizes) < 40
+
+
+def test_a_client_without_workers_is_refused():
+    with pytest.raises(InputError, match="has no workers; start some"):
+        next(map_blocks(noted, [1], workers({})[0]))
+    with pytest.raises(InputError, match="client='scheduler:8786' is not a Dask client"):
+        next(map_blocks(noted, [1], "scheduler:8786"))
+    half = SimpleNamespace(submit=None)
+    with pytest.raises(InputError, match="is not a Dask client"):
+        next(map_blocks(noted, [1], half))
+
+
+def test_a_generator_gives_a_new_seed_each_time():
+    rng = np.random.default_rng(1)
+    first, second = (seed_sequence(rng) for _ in range(2))
+    assert first.generate_state(1) != second.generate_state(1)
+    assert seed_sequence(np.random.default_rng(1)).generate_state(1) == first.generate_state(1)
+    assert max(first.entropy) >= 2**20  # whole words
+    assert seed_sequence(0).entropy == 0
+    with pytest.raises(InputError, match="random_seed=-1 must be a whole number of at least 0"):
+        seed_sequence(-1)

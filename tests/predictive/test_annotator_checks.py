@@ -127,3 +127,18 @@ def test_groups_without_a_common_item_are_counted():
     labels = Labels.from_long(pd.DataFrame(rows, columns=["item", "annotator", "label"]))
     found = crowd_checks(labels, dawid_skene(labels, draws=20, chains=2, random_seed=1))
     assert found["separate_groups_of_annotators"] == 2
+
+
+def test_a_draw_has_switched_where_other_labels_match_better():
+    """In place; two exchanged; a row largest elsewhere, but no better matching; exchanged by who labelled little."""
+    right, exchanged = np.full((3, 3), 0.1) + 0.7 * np.eye(3), (np.full((3, 3), 0.1) + 0.7 * np.eye(3))[[1, 0, 2]]
+    leaning = np.array([[0.8, 0.1, 0.1], [0.5, 0.4, 0.1], [0.1, 0.1, 0.8]])
+    confusion = np.array([[[right, right], [exchanged, exchanged], [leaning, leaning], [right, exchanged]]])
+    dims = ("chain", "draw", "annotator", "category", "observed_category")
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset({"confusion": (dims, confusion)}),
+            "constant_data": xr.Dataset({"n_labels_given": ("annotator", [30, 10])}),
+        }
+    )
+    assert label_switching(tree) == 0.25

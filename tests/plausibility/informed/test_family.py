@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from _paths import ROOT
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from bayesagree import Labels, Predictions
 from bayesagree.plausibility.informed._problem import InformedProblem
@@ -37,6 +37,29 @@ def problem(counts, n_labels=3, random_seed=1):
     theta = layout.mean + 0.5 * layout.sd * rng.normal(size=(2, layout.mean.size))
     theta[:, -7], theta[:, -1] = -0.5, [0.5, -1.0]
     return theta, Items.of(columns_of(Covariates(dense, hit, ()), counts), counts)
+
+
+def test_scores_of_any_scale_stand_for_logs_of_probabilities():
+    """Standardised, they have a softmax; a shift of an item and a factor of all change nothing."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(0, 3, (8, 4))
+    moved = 5 * scores + rng.normal(0, 9, (8, 1))
+    found, same = (Covariates.of(Predictions.from_scores({"m": one})).dense for one in (scores, moved))
+    np.testing.assert_allclose(found, same, atol=1e-5)
+    log = scores - scores.mean(axis=1, keepdims=True)
+    log /= np.sqrt((log**2).mean())
+    share = softmax(log, axis=1)
+    share -= share.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[:, 0], log, atol=1e-5)
+    np.testing.assert_allclose(found[:, 1], share / np.sqrt((share**2).mean()), atol=1e-5)
+
+
+def test_probabilities_have_their_logs_down_to_a_millionth():
+    p = np.array([[0.7, 0.3, 0.0], [0.2, 0.2, 0.6]])
+    found = Covariates.of(Predictions.from_scores({"m": p})).dense
+    for column, values in enumerate((np.log(np.maximum(p, 1e-6)), p)):
+        centred = values - values.mean(axis=1, keepdims=True)
+        np.testing.assert_allclose(found[:, column], centred / np.sqrt((centred**2).mean()), atol=1e-5)
 
 
 def test_likelihood_and_items_are_those_of_the_plain_twin():
