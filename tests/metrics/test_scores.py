@@ -179,6 +179,29 @@ def test_clusters_are_resampled_as_a_whole(case, truth):
     np.testing.assert_allclose(function.std(("chain", "draw")), spread[0], rtol=0.35)
 
 
+def test_a_function_gets_whole_clusters_drawn_with_replacement():
+    """Every item of a cluster is predicted as it, so that counts of predictions tell how often it was drawn."""
+    size = np.array([1, 2, 3, 6])
+    of_item = np.repeat(np.arange(4), size)
+    votes = Labels.from_counts(np.ones((12, 4), int), labels=range(4))
+    models = Predictions.from_labels({"A": of_item}, labels=range(4))
+    drawn = []
+
+    def counted(true, predicted):
+        drawn.append(np.bincount(predicted, minlength=4))
+        return 0.0
+
+    kept = dirichlet(votes, draws=200, chains=1, random_seed=1)
+    score(kept, models, counted, random_seed=1, cluster=dict(enumerate(of_item.tolist())))
+    times = np.array(drawn) / size
+    assert len(drawn) == 200
+    assert (times == times.round()).all()
+    assert (times.sum(axis=1) == 4).all()
+    # Four draws of one of four: one in the mean, of variance 3/4.
+    np.testing.assert_allclose(times.mean(axis=0), 1, atol=4.5 * np.sqrt(0.75 / 200))
+    np.testing.assert_allclose(times.var(axis=0), 0.75, rtol=0.5)
+
+
 def test_weighted_curves_repeat_items():
     """An item of weight 2 is two items."""
     truth, p = random_case(5, n_draws=3, n_items=9, n_labels=3, ties=True)
