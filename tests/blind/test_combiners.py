@@ -5,9 +5,10 @@ import pytest
 from _errors_of_draws import SIGMAS
 from blind._crowds import METRICS, simulated
 
+from bayesagree import InputError
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.combiners import best_threshold
+from bayesagree.blind.combiners import FOLDS, best_threshold
 from bayesagree.blind.scores import WITH_CROWD, blind_scores, make_pseudo_gold
 from bayesagree.blind.systems import Systems
 from bayesagree.metrics.hard_labels import hard_label_scores
@@ -42,3 +43,16 @@ def test_combiners_never_see_the_crowd_label_of_the_item_they_label(method):
     gold = make_pseudo_gold(Systems.of(systems, crowd, None, 1), method, random_seed=1).sets[0]
     agreement = (gold == crowd.label_index).mean()
     assert abs(agreement - 0.5) < SIGMAS * 0.5 / np.sqrt(200)
+
+
+def test_a_combiner_needs_two_items_for_each_fold():
+    """Items that no system labelled do not count."""
+    rng = np.random.default_rng(2)
+    said = [*rng.integers(0, 2, 2 * FOLDS).tolist(), None]
+    systems = Predictions.from_labels({"a": said, "b": said}, labels=[0, 1])
+    crowd = Labels.from_matrix(np.array([*said[:-1], 1])[:, None], labels=[0, 1])
+    found = blind_scores(systems, method="naive_bayes", crowd=crowd, random_seed=1)
+    assert found.shape == (2,)
+    few = Labels.from_matrix(np.array([*said[1:-1], 1])[:, None], items=range(1, 2 * FOLDS + 1), labels=[0, 1])
+    with pytest.raises(InputError, match=f"{2 * FOLDS - 1} items have both .* needs at least {2 * FOLDS} to learn"):
+        blind_scores(systems, method="naive_bayes", crowd=few, random_seed=1)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy as sp
+import xarray as xr
 from _paths import ROOT
 
 from bayesagree import InputError, Labels, Ratings, corrected_rate
@@ -201,6 +202,46 @@ def test_a_judge_lenient_to_one_system_is_named(target):
     for judge, said in ((lenient, True), (verdicts, False)):
         table = judge_table(corrected_rate(judge, people, system=systems, positive=1, target=target, **SHORT))
         assert (sentence in table.attrs["warnings"]) is said
+
+
+def known_result(number=100, raw=0.5, share=0.98, saving=1.6):
+    """A result of judge j and systems a and b: j says positive of a more often than of b in a share of the draws."""
+    dims, names = ("chain", "draw", "system", "judge"), {"system": ["a", "b"], "judge": ["j"]}
+    sensitivity = np.full((1, 1000, 2, 1), 0.8)
+    sensitivity[0, :, 0, 0] += np.where(np.arange(1000) < 1000 * share, 0.05, -0.05)
+    posterior = {"sensitivity": (dims, sensitivity), "specificity": (dims, np.full((1, 1000, 2, 1), 0.7))}
+    posterior["max_saving"] = (dims, np.full((1, 1000, 2, 1), saving))
+    derived = {name: ("system", [0.5, 0.6]) for name in ("rate_mean", "rate_lower", "rate_upper", "saving")}
+    groups = {
+        "posterior": xr.Dataset(posterior, names),
+        "derived": xr.Dataset(derived, {"system": names["system"]}),
+        "constant_data": xr.Dataset({"n_items_with_votes": ("system", [40, number - 40])}, {"system": names["system"]}),
+        "raw": xr.Dataset({"rate": (("system", "judge"), [[raw], [0.4]])}, names),
+    }
+    tree = xr.DataTree.from_dict(groups)
+    tree.attrs["settings"] = json.dumps({"target": "share"})
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("how", "sentences"),
+    [
+        ({"share": 0.975}, []),
+        ({"share": 0.976}, ["Judge j is lenient to a", "Judge j is strict to b"]),
+        ({"share": 0.025}, []),
+        ({"share": 0.024}, ["Judge j is strict to a", "Judge j is lenient to b"]),
+        ({"share": 0.5, "number": 100}, []),
+        ({"share": 0.5, "number": 99}, ["People labelled 99 items in all; below 100 the intervals"]),
+        ({"share": 0.5, "raw": 1.0}, ["Judge j gave one label to every item of a"]),
+        ({"share": 0.5, "raw": 0.0}, ["Judge j gave one label to every item of a"]),
+        ({"share": 0.5, "saving": 1.5}, []),
+        ({"share": 0.5, "saving": 1.4}, ["On a a single judge can make a label", "On b a single judge"]),
+    ],
+)
+def test_sentences_begin_at_their_limits(how, sentences):
+    found = judge_table(known_result(**how)).attrs["warnings"]
+    assert len(found) == len(sentences)
+    assert all(one.startswith(start) for one, start in zip(found, sentences))
 
 
 @pytest.mark.filterwarnings("always:people labelled fewer")

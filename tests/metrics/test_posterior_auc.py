@@ -116,3 +116,19 @@ def test_ceiling_of_few_items_takes_pairs_of_different_items_only():
 
     expected = 0.5 + quad(difference, 0, 1)[0] / (4 * mean * (1 - mean))
     assert ceiling(weight[None], share, both).item() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("always:.*items without labels:UserWarning")
+def test_items_without_labels_have_no_part():
+    labels, predictions = containers()
+    one = Labels.from_counts(np.append(COUNTS, [[0, 0]], axis=0), labels=[0, 1])
+    scores = {m: np.append(p, [[0.5, 0.5]], axis=0) for m, p in zip("AB", predictions.scores)}
+    with pytest.warns(UserWarning, match="1 items without labels have no part in the AUC: 6"):
+        found = auc_posterior(one, Predictions.from_scores(scores, labels=[0, 1]), draws=300, random_seed=1)
+    expected = auc_posterior(labels, predictions, draws=300, random_seed=1)
+    for name in ("posterior/auc", "posterior/ceiling"):
+        assert_same_mean(found[name].values, expected[name].values)
+    with pytest.warns(UserWarning) as said:
+        auc = auc_posterior(Labels.from_counts(COUNTS * [1, 0], labels=[0, 1]), predictions, draws=2, random_seed=1)
+    assert np.isnan(auc["posterior/auc"]).all()
+    assert "no AUC: all labels are of one kind" in [str(one.message) for one in said]
