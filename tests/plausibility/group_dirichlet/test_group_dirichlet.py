@@ -161,6 +161,20 @@ def test_a_group_that_sees_half_of_the_items_its_own_way_is_found(order):
     assert (seen == turned).mean() > 0.95
 
 
+@pytest.mark.parametrize(("most", "shared"), [(6, 2), (5, 3), (12, 1)])
+def test_draws_of_large_sets_share_states(monkeypatch, most, shared):
+    """Of twelve draws at most so many states are kept, each for as many draws."""
+    for name, value in (("WARM_UP", 2), ("MOST_KEPT", 2 * 3 * most), ("FEWEST_STATES", 2)):
+        monkeypatch.setattr(f"bayesagree.plausibility.group_dirichlet._sampler.{name}", value)
+    labels, members = labels_of(np.random.default_rng(1).integers(1, 4, (2, 3, 2)))
+    done = []
+    tree = group_dirichlet(labels, groups=members, draws=12, chains=2, random_seed=1, progress=done.append)
+    apart = tree["posterior"]["apart"].values[:, :, 1].reshape(2, 12 // shared, shared)
+    assert (apart == apart[:, :, :1]).all()
+    assert np.unique(apart).size == 2 * 12 // shared
+    assert done == [2] * (12 // shared) + [3]
+
+
 def test_groups_of_one_vote_per_item():
     labels, members = labels_of(np.array([[[1, 0], [0, 1]] * 20, [[3, 0], [1, 3]] * 20]))
     with pytest.warns(UserWarning, match=r"no item has two votes of 'g'"):
