@@ -31,6 +31,9 @@ rated = cache(lambda: ba.normal_inverse_gamma(RATED, draws=5, random_seed=1))
 THREE = ba.Labels.from_counts([[2, 1, 0], [1, 0, 2]], labels=["a", "b", "c"])
 OF_THREE = ba.Predictions.from_scores({"A": [[0.7, 0.2, 0.1], [0.2, 0.3, 0.5]]}, labels=["a", "b", "c"])
 OF_TWO = ba.Predictions.from_scores({"A": [[0.7, 0.3], [0.2, 0.8]]}, labels=["a", "b"])
+QUANTILES = ba.Predictions.from_numbers(
+    {"A": pd.DataFrame({0.1: [0.5, 3.0, 2.0], 0.5: [1.0, 4.0, 3.0], 0.9: [2.0, 5.0, 4.0]})}
+)
 NUMBERS = ba.Predictions.from_numbers({"A": [1.0, 4.0, 3.0]})
 
 
@@ -139,6 +142,9 @@ REFUSED = {
     "evaluate: a metric of labels for numbers": (lambda: ba.evaluate(RATED, NUMBERS, metrics=["accuracy"], draws=2), "needs labels; numbers have"),
     "evaluate: a metric of scores for labels": (lambda: ba.evaluate(VOTES, HARD, metrics=["log_loss"], draws=2), "one hard label per item; use Predictions.from_scores"),
     "evaluate: a function of several numbers": (lambda: ba.evaluate(VOTES, HARD, metrics=[two_numbers], draws=2), r"returned an array of shape \(2,\), not one number"),
+    "evaluate: an interval beyond the quantiles": (lambda: ba.score(rated(), QUANTILES, "interval_coverage_90"), r"interval_coverage_90 needs quantiles at 0.05 and 0.95 or samples beyond them; the predictions go from 0.1 to 0.9"),
+    "evaluate: more runs than there are": (lambda: ba.score(drawn(), HARD, "pass_at_2"), "pass_at_2 needs 2 runs of every model, and one has 1"),
+    "auc: a label is missing": (lambda: ba.auc(VOTES, ba.Predictions.from_labels({"A": ["a", None, "b"]}, labels=["a", "b"])), "the AUC needs a score or a label for every item"),
     "item metric: not a mean": (lambda: ba.metrics.per_item(drawn(), HARD, metric="f1_macro"), "single items have no value"),
     "auc: an annotator twice": (lambda: ba.auc(TWICE, OF_TWO), "labelled an item twice"),
     "auc: posterior of three labels": (lambda: ba.metrics.auc_posterior(THREE, OF_THREE), "needs two labels, got 3"),
@@ -206,3 +212,13 @@ def test_a_known_truth_at_the_end_makes_unanimity_agreement():
     found = ba.common_agreement(ratings, item_mean=known, truth_sd=0.1, draws=20, random_seed=1)["agreement"]
     assert found.attrs["decision"] == "agreement"
     assert float(found["mean"]) > 0.9
+
+
+def test_what_stands_at_a_limit_is_taken():
+    """The refusals above begin one further."""
+    assert 0 <= ba.score(rated(), QUANTILES, "interval_coverage_80").mean() <= 1
+    assert ba.score(drawn(), HARD, "quadratic_kappa").notnull().all()  # two labels are in order either way
+    assert ba.annotation_certainty(drawn(), k=2).values.tolist() == [1.0, 1.0, 1.0]
+    assert ba.dirichlet(VOTES, top_labels=2, draws=2)["posterior"].sizes["rank"] == 2
+    sets = ba.conformal.cross_sets(drawn(), SOFT, folds=3, coverage=0.6, random_seed=1)
+    assert sets.sizes["item"] == 3

@@ -49,7 +49,8 @@ def test_all_plausibilities_of_a_block():
 
 
 def test_sides_of_a_threshold_and_numbers_of_every_block():
-    mean = SHARES[..., 0]
+    mean = SHARES[..., 0].copy()
+    mean[0, 1, 3] = 0.25  # a mean at the threshold is not below it
     draws = number_draws(stored(mean=([], mean), variance=([], SHARES[..., 1])), 0.25)
     first, *_, last = draws.blocks
     above = (flat(mean) >= 0.25).astype(int)
