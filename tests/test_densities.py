@@ -280,6 +280,40 @@ def test_priors_of_dawid_skene(variant):
     np.testing.assert_allclose(ours, theirs, rtol=1e-7)
 
 
+def between(ends: Any) -> Any:
+    """Return the chances of a standard normal variable between neighbours of these, of both tails alike."""
+    upper = ends[..., :-1] > 0
+    return np.where(upper, -np.diff(stats.norm.sf(ends)), np.diff(stats.norm.cdf(ends)))
+
+
+def test_dawid_skene_of_labels_with_an_order():
+    """Labels are cut from what an annotator sees, wider or narrower than the latent truth; gold from typical views."""
+    labels = ba.Labels.from_matrix([[0, 0, 1], [2, 1, None], [2, 2, 2]], labels=[0, 1, 2], ordered=True)
+    model = ba.plausibility.DawidSkene(variant="ordered", gold={1: 2}).model(labels)
+    free = ["mean_slope", "variance_intercept", "variance_slope", "intercept_offset", "slope_offset", "precision"]
+    shown = ["threshold", "latent_truth", "plausibility", "severity", "discrimination", "stretch"]
+    theirs, at = at_random_points(model, [*free, *shown], n=6)
+    ours, cuts = np.zeros(6), np.pad(at["threshold"], ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
+    for k in range(6):
+        mu, a, b, first, second, precision = (at[name][k] for name in free)
+        alpha, beta, u, s = np.sqrt(a) * first, mu + np.sqrt(b) * second, at["latent_truth"][k], np.sqrt(precision)
+        typical = between(cuts[k] - (mu * u)[:, None])
+        np.testing.assert_allclose(at["plausibility"][k], typical, atol=1e-12)
+        np.testing.assert_allclose(at["severity"][k], -alpha * s)
+        np.testing.assert_allclose(at["discrimination"][k], beta * s)
+        np.testing.assert_allclose(at["stretch"][k], s)
+        for item, who, label in zip(labels.item_index, labels.annotator_index, labels.label_index):
+            ends = s[who] * (cuts[k][label : label + 2] - alpha[who] - beta[who] * u[item])
+            ours[k] += np.log(between(ends)[0])
+        ours[k] += np.log(typical[1, 2])
+        ours[k] += stats.truncnorm(-1, np.inf, loc=1).logpdf(mu)
+        ours[k] += stats.invgamma(2, scale=0.25).logpdf([a, b]).sum()
+        ours[k] += stats.norm.logpdf([*first, *second, *u]).sum()
+        ours[k] += stats.gamma(5, scale=1 / 5).logpdf(precision).sum()
+        ours[k] += stats.norm(0, 1.5).logpdf(at["threshold"][k]).sum()
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
 def priors_of(model: Any) -> Any:
     """Log density of the free variables at the same random points."""
     function = model.compile_fn(

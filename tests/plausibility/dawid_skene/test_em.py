@@ -167,3 +167,11 @@ def test_a_wrong_number_of_draws_is_refused_although_em_makes_one():
     labels = Labels.from_matrix([[0, 0, 1], [1, 1, 1]])
     with pytest.raises(InputError, match="draws"):
         dawid_skene(labels, engine="em", draws=0)
+
+
+def test_accuracy_of_an_estimate_is_the_share_of_right_labels_of_random_items():
+    labels = Labels.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["c", "c", "a"]] * 5)
+    found = dawid_skene(labels, variant="full", engine="em")["posterior"].to_dataset().isel(chain=0, draw=0)
+    right = np.diagonal(found["confusion"], axis1=1, axis2=2)
+    np.testing.assert_allclose(found["accuracy"], right @ found["prevalence"].values, rtol=1e-6)
+    assert 0.3 < found["accuracy"].min() < found["accuracy"].max() <= 1
