@@ -1,6 +1,7 @@
 """Models that depend on the annotations are found, and independent ones are not; a truth does not learn from them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ from bayesagree.blind.scores import blind_scores
 from bayesagree.inference.results import settings_of
 from bayesagree.judges.rate import corrected_rate
 from bayesagree.plausibility.dawid_skene._results import choice_notes
-from bayesagree.plausibility.independence import independence
+from bayesagree.plausibility.independence import Independence, independence
 
 FEW = {"draws": 50, "chains": 2, "random_seed": 1}
 OURS = "ignore:models .* not independent"
@@ -79,6 +80,79 @@ def test_the_truth_itself_is_as_close_to_the_votes_as_a_model_can_be():
             independence(Labels.from_counts(counted(given)), Predictions.from_scores({"A": share})).closeness[0]
         )
     assert abs(np.mean(close)) < 0.75 and abs(np.std(close) - 1) < 0.5
+
+
+RULES = {
+    "nothing": ({}, False, False),
+    "hits as unlike a mixture as may be": ({"z": 4.0}, False, True),
+    "hits more unlike it": ({"z": 4.1}, True, False),
+    "hits as far as leaves no doubt": ({"z": 2.0}, False, False),
+    "hits of too few items": ({"z": np.nan}, False, True),
+    "votes that are no mixture either": ({"z": 4.1, "votes_z": 2.1}, False, True),
+    "votes that hardly are": ({"z": 4.1, "votes_z": 2.0}, True, False),
+    "hits more unlike than such votes": ({"z": 6.2, "votes_z": 2.1}, True, False),
+    "votes that are none, hits beyond": ({"z": 10.5, "votes_z": 6.0}, True, False),
+    "votes that prove nothing": ({"z": 12.0, "votes_z": 6.1}, False, True),
+    "uneven annotators": ({"z": 9.0, "uneven": True}, False, True),
+    "closer than the truth": ({"closeness": -3.1}, True, False),
+    "closer, perhaps": ({"closeness": -3.0}, False, True),
+    "as close as the truth may be": ({"closeness": -2.0}, False, False),
+    "closer, of uneven annotators": ({"closeness": -3.1, "uneven": True}, True, False),
+    "a copy would be seen": ({"seen": 4.0}, False, False),
+    "a copy would not be seen": ({"seen": 3.9}, False, True),
+    "no copy could be planted": ({"seen": np.nan}, False, True),
+    "an annotator": ({"annotator": "x", "votes_z": 9.0, "seen": 0.0}, True, False),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_is_known_of_a_model_begins_at_its_limits(name):
+    given, dependent, unsure = RULES[name]
+    of = {"z": 0.0, "closeness": 0.0, "annotator": None, "uneven": False, "seen": 5.0, "votes_z": 0.0} | given
+    lists = {key: np.array([of.pop(key)]) for key in ("z", "closeness", "uneven")}
+    found = Independence(models=np.array(["m"]), annotator=[of.pop("annotator")], **lists, **of)
+    assert (found.dependent.tolist(), found.unsure.tolist()) == ([dependent], [unsure])
+
+
+def test_closeness_is_the_excess_of_the_squared_distance_over_the_scatter_of_the_votes():
+    """In standard errors, over items of two votes or more, on the scale that fits the votes best."""
+    rng = np.random.default_rng(6)
+    counts = rng.multinomial(rng.integers(1, 5, 60), rng.dirichlet(np.ones(3), 60))
+    p = rng.dirichlet(np.ones(3), 60)
+    often = counts.sum(axis=1) > 1
+    mean = [row / row.sum() for row in counts[often]]
+    scatter = [
+        sum(k * ((np.eye(3)[label] - m) ** 2).sum() for label, k in enumerate(row)) / (row.sum() - 1) / row.sum()
+        for row, m in zip(counts[often], mean)
+    ]
+    seen, said = (np.array([one - one.mean() for one in of]) for of in (mean, p[often]))
+    slope = (seen * said).sum() / (said**2).sum()
+    excess = ((seen - slope * said) ** 2).sum(axis=1) - scatter
+    found = independence(Labels.from_counts(counts), Predictions.from_scores({"A": p}))
+    assert found.closeness[0] == pytest.approx(excess.mean() / (excess.std() / np.sqrt(excess.size)))
+
+
+def test_closeness_of_numbers_is_of_their_distance_from_mean_ratings():
+    """Also how many standard errors half of their variance is: so far from it is a near copy of the means."""
+    rng = np.random.default_rng(7)
+    place = rng.normal(5, 1, 50)
+    given = [place[i] + rng.normal(0, 0.6, size=i % 4 + 1) for i in range(50)]
+    rows = [[*of, *[np.nan] * (4 - of.size)] for of in given]
+    number = place + rng.normal(0, 0.3, 50)
+    several = [i for i in range(50) if given[i].size > 1]
+    mean = np.array([given[i].mean() for i in several])
+    scatter = np.array([given[i].var(ddof=1) / given[i].size for i in several])
+    seen, said = mean - mean.mean(), number[several] - number[several].mean()
+    excess = (seen - (seen @ said) / (said @ said) * said) ** 2 - scatter
+    ratings = Ratings.from_long(
+        pd.DataFrame([(i, x) for i, of in enumerate(rows) for x in of if x == x], columns=["item", "rating"]),
+        annotator=None, scale=(-20, 20),
+    )  # fmt: skip
+    found = independence(ratings, Predictions.from_numbers({"A": number}))
+    assert found.closeness[0] == pytest.approx(excess.mean() / (excess.std() / np.sqrt(excess.size)))
+    n = np.array([given[i].size for i in several])
+    half = 0.5 * np.sqrt(n.size / (0.5 + np.mean(2 / (n - 1))))
+    assert found.seen == pytest.approx(half)  # less than a planted copy of ratings that never repeat
 
 
 def test_habits_of_annotators_make_no_honest_model_suspect():
