@@ -192,6 +192,34 @@ def test_a_model_equal_to_an_annotator_is_that_annotator(part, named):
     assert found.dependent.tolist() == [named]
 
 
+@pytest.mark.parametrize(("answers", "named"), [(14, None), (15, "x")])
+def test_an_annotator_is_named_from_fifteen_answers_on(answers, named):
+    """Who equals a model of three labels in all of his answers; the others know nothing of it."""
+    rng = np.random.default_rng(11)
+    model, others = rng.integers(0, 3, 60), rng.integers(0, 3, (60, 2)).astype(object)
+    mine = np.where(np.arange(60) < answers, model, None)
+    labels = Labels.from_matrix(np.column_stack([mine, others]), annotators=list("xyz"), labels=[0, 1, 2])
+    assert independence(labels, Predictions.from_labels({"m": model})).annotator == [named]
+
+
+@pytest.mark.parametrize(
+    ("second", "answers", "uneven"),
+    [(132, 200, True), (129, 200, False), (128, 200, False), (40, 50, True), (40, 49, False)],
+)
+def test_annotators_hit_unevenly_where_their_rates_differ_by_more_than_chance(second, answers, uneven):
+    """One hits a model on 100 of 200 items, the other on some of a quarter of the items or more."""
+    model, at = np.arange(200) % 3, np.random.default_rng(1).permutation(200)
+    said = np.tile(((model + 1) % 3)[:, None], (1, 2)).astype(object)
+    said[::2, 0] = model[::2]
+    said[at[:second], 1] = model[at[:second]]
+    said[at[answers:], 1] = None
+    rates, sizes = np.array([0.5, second / answers]), np.array([200, answers])
+    spread = rates.var(ddof=1) - (rates * (1 - rates) / sizes).mean()
+    assert (spread > 0.01 and answers >= 50) == uneven
+    labels = Labels.from_matrix(said, annotators=["x", "y"], labels=[0, 1, 2])
+    assert independence(labels, Predictions.from_labels({"m": model})).uneven.tolist() == [uneven]
+
+
 @pytest.mark.parametrize("step", [None, 1])
 def test_raters_and_means_of_ratings_are_found(step):
     rng = np.random.default_rng(16)
