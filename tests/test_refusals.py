@@ -37,6 +37,13 @@ QUANTILES = ba.Predictions.from_numbers(
 NUMBERS = ba.Predictions.from_numbers({"A": [1.0, 4.0, 3.0]})
 
 
+def duels(winner, **options):
+    table = pd.DataFrame(
+        {"left": ["A", "B", "C", "A"], "right": ["B", "C", "A", "C"], "winner": [winner, "C", "A", "C"]}
+    )
+    return ba.Comparisons.from_long(table, **options)
+
+
 def alone(tree, *without):
     """Return a result of draws alone, without what is known of them."""
     return xr.DataTree.from_dict({"posterior": tree["posterior"].to_dataset().drop_vars(without)})
@@ -156,6 +163,10 @@ REFUSED = {
     "judges: one judge": (lambda: ba.judges.effective_judges(OF_THREE, {0: "a"}), "a panel of 1 judge has no correlation"),
     "judges: nobody known": (lambda: ba.judges.effective_judges(NOBODY, {0: "a"}), "judges are Labels with one verdict of each named judge"),
     "judges: best labels of the truth": (lambda: ba.judges.effective_judges(HARD, top()), "draw it without top_labels="),
+    "comparisons: annotators that are unknown": (lambda: ba.davidson(duels("A"), ties="annotator", draws=2), "ties='annotator', but the annotators are unknown"),
+    "comparisons: an order that is unknown": (lambda: ba.davidson(duels("A", order_known=False), order="common", draws=2), "order='common', but nobody knows which model was shown first"),
+    "comparisons: items that are unknown": (lambda: ba.davidson(duels("A"), item_effects=True, draws=2), "item_effects=True, but the items are unknown"),
+    "comparisons: a tie without a place": (lambda: ba.davidson(duels("tie"), ties=None, draws=2), "ties=None, but 1 comparisons are ties"),
     "blind: one label": (lambda: ba.blind_scores(ba.Predictions.from_labels({"A": ["a"], "B": ["a"]}, labels=["a"])), "there is only the label 'a'"),
     "blind: no system labelled anything": (lambda: ba.blind_scores(ba.Predictions.from_labels({"A": [None], "B": [None]}, labels=["a", "b"])), "no system labelled any item"),
     "plan: items twice": (lambda: ba.plan(VOTES, SOFT, items=[10, 10], annotators=[2]), "must be one or several different numbers"),
