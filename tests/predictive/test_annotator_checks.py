@@ -49,14 +49,16 @@ def result_of_full(found: float, labels_given: int, **settings: float) -> xr.Dat
 
 
 def test_a_crowd_unlike_its_prior_is_warned_of():
-    with pytest.warns(UserWarning, match=r"mean accuracy is 0\.75, and its prior says 0\.6: .*hierarchical"):
-        annotator_table(result_of_full(0.75, 50))
+    for found in (0.75, 0.678):
+        with pytest.warns(UserWarning, match=rf"mean accuracy is {found:.2f}, and its prior says 0\.6: .*hierarchical"):
+            annotator_table(result_of_full(found, 50))
 
 
 @pytest.mark.parametrize(
     ("tree", "why"),
     [
         (result_of_full(0.64, 50), "within two sds of the prior, which are .07"),
+        (result_of_full(0.668, 50), "hardly within two sds of the prior, which are .073"),
         (result_of_full(0.75, 500), "the prior counts for 16 labels of 516"),
         (result_of_full(0.75, 50, accuracy=0.74), "the prior of the user is near"),
     ],

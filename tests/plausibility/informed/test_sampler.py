@@ -11,10 +11,11 @@ from scipy.stats import kstest
 
 from bayesagree import Labels, Predictions, evaluate
 from bayesagree.datasets.simulate import labelled_test_set
-from bayesagree.inference.convergence import diagnostics
+from bayesagree.inference.convergence import ENOUGH_DRAWS, diagnostics
 from bayesagree.inference.hamiltonian import walk
 from bayesagree.inference.slices import UNIT_DRAWS, Fit, Prior, chains_of, climb, refitted
 from bayesagree.plausibility.informed._problem import InformedProblem
+from bayesagree.plausibility.informed.frame import warn_of_chains
 from bayesagree.plausibility.informed.prior import SHAPE_NAMES
 
 MODEL = json.loads((ROOT / "models" / "informed_dirichlet.json").read_text())
@@ -80,6 +81,19 @@ def test_chains_jump_between_modes():
     _, ess = diagnostics(first.astype(float))
     assert abs(first.mean() - 0.3) < 4 * np.sqrt(0.21 / ess[0])
     assert ess[0] > 300
+
+
+@pytest.mark.parametrize(("chains", "draws"), [(1, 300), (4, ENOUGH_DRAWS - 1), (4, ENOUGH_DRAWS)])
+def test_chains_that_disagree_are_named_and_short_ones_say_nothing(chains, draws):
+    drawn = np.random.default_rng(6).normal(size=(chains, draws, 3))
+    drawn[:, :, 1] += 5 * np.arange(chains)[:, None]
+    names = np.array(["slope", "level", "scale"])
+    if draws != ENOUGH_DRAWS:
+        warn_of_chains(names, drawn)  # an error where it warns
+        return
+    with pytest.warns(UserWarning, match=r"chains of 1 of 3 parameters disagree .*: 'level'; raise draws="):
+        warn_of_chains(names, drawn)
+    warn_of_chains(names, drawn[:, :, [0, 2]])
 
 
 def test_parameters_are_those_of_the_plain_twin():
