@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from _errors_of_draws import assert_mean, assert_share
 
@@ -136,3 +137,15 @@ def test_the_default_prior_moves_and_stretches_with_the_scale():
         assert prior.mean == (low + high) / 2
         # A standard deviation of a quarter of the range: scale / shape is the variance.
         assert np.sqrt(prior.scale / prior.shape) == pytest.approx((high - low) / 4)
+
+
+def test_annotators_of_five_ratings_are_known_and_of_many_the_most_prolific(monkeypatch):
+    rating = np.full((9, 4), np.nan)
+    for annotator, number in enumerate([5, 9, 4, 7]):
+        rating[:number, annotator] = np.arange(number) % 5 + 1
+    ratings = Ratings.from_matrix(rating, scale=(1, 5))
+    assert levels.Levels.known_in(ratings).tolist() == [0, 1, 3]
+    monkeypatch.setattr(levels, "MOST", 2)
+    assert levels.Levels.known_in(ratings).tolist() == [1, 3]
+    nobody = Ratings.from_long(pd.DataFrame({"item": range(9), "rating": 3}), annotator=None, scale=(1, 5))
+    assert levels.Levels.known_in(nobody).size == 0
