@@ -248,10 +248,17 @@ def test_certainty_is_sorted_by_itself_or_by_one_curve(posterior, given):
     high = annotation_certainty(posterior, exact=True)
     (panel,) = drawn(plots.plot_certainty({"low": low, "high": high}))
     assert (np.diff(panel.lines[1].get_ydata()) >= 0).all()
+    assert panel.lines[2].get_ydata()[0] == 0.95
+    assert panel.get_xlabel() == "items, sorted"
     (panel,) = drawn(plots.plot_certainty({"low": low, "high": high}, order="low", limit=None))
+    assert (panel.get_xlabel(), len(panel.lines)) == ("items, sorted by low", 2)
+    np.testing.assert_array_equal(panel.lines[0].get_ydata(), np.sort(low.values))
+    assert panel.lines[1].get_marker() == "."
     np.testing.assert_array_equal(panel.lines[1].get_ydata(), high.values[np.argsort(low.values, kind="stable")])
     with pytest.raises(InputError, match="there is no curve 'x'; there is low"):
         plots.plot_certainty({"low": low}, order="x")
+    with pytest.raises(InputError, match="there is none at all"):
+        plots.plot_certainty({})
 
 
 def test_groups_quality_and_shares():
@@ -328,6 +335,8 @@ def test_groups_stand_at_their_means_beside_that_of_all():
     inside = np.mean(np.abs(draws[..., 0, 0] - np.mean(panel.collections[0].get_segments()[0][:, 0])) <= lengths[0] / 2)
     assert inside == pytest.approx(0.95, abs=0.01)
     assert [text.get_text() for text in panel.get_yticklabels()] == ["a (4)", "b (5)", "c (6)"]
+    assert panel.get_ylim()[0] > panel.get_ylim()[1]  # the first on top
+    assert panel.figure.get_figheight() > 3 * 1.2 * 10 / 72 + 0.8  # lines of text of ten points, and an axis
 
 
 def test_figures_take_axes_return_them_and_change_no_setting(tree):
