@@ -7,7 +7,13 @@ from blind._crowds import simulated
 from scipy.stats import chisquare
 
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.blind.independence import _discrepancies, _simulated, independence_check
+from bayesagree.blind.independence import (
+    _discrepancies,
+    _simulated,
+    agreements,
+    independence_check,
+    unevenness,
+)
 from studies.systems import simulated_systems
 
 
@@ -29,7 +35,25 @@ def test_independence_check_sees_shared_errors_and_nothing_else():
 def test_independence_check_allows_for_few_items_of_each_label():
     systems = simulated_systems(n_items=160, n_labels=16, accuracies=(0.75, 0.82, 0.88, 0.9, 0.93), random_seed=1)
     few = {"draws": 100, "chains": 2, "random_seed": 1}
-    assert float(independence_check(systems.predictions, **few)["p_value"]) > 0.05
+    found = independence_check(systems.predictions, **few)
+    p_value, *both = (float(found[name]) for name in ("p_value", "p_pairs", "p_items"))
+    assert p_value == min(1.0, 2 * min(both)) > 0.05
+    # Observed minus expected agreement of systems that err on their own, from 160 items.
+    assert np.nanmax(abs(found["excess"].values)) < 4.5 * 0.5 / np.sqrt(160)
+    first, second, *_ = systems.predictions.hard_labels()
+    assert (first == second).mean() > 0.5  # all of it would be excess of systems that agree by chance alone
+
+
+def test_agreements_are_counted_over_items_that_both_labelled():
+    said = np.random.default_rng(4).integers(-1, 3, (4, 30)).astype(np.int16)
+    common, agreed = agreements(said, 3)
+    pairs = np.zeros(30)
+    for a, b in np.ndindex(4, 4):
+        both = (said[a] >= 0) & (said[b] >= 0)
+        assert common[a, b] == both.sum()
+        assert agreed[a, b] == (both & (said[a] == said[b])).sum()
+        pairs += (a < b) * (both & (said[a] == said[b]))
+    assert unevenness(said, 3) == pytest.approx(pairs.var())
 
 
 def test_replicates_have_the_probabilities_that_they_are_drawn_with():
