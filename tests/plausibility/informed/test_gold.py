@@ -31,6 +31,34 @@ def problem(case) -> GoldProblem:
     return InformedDirichlet(predictions, gold=gold).problem(votes)
 
 
+def test_columns_are_votes_covariates_and_pairs_of_labels(case, problem):
+    """Logs of the shares of votes, with one vote spread over all labels; of each pair the share of the label said."""
+    counts = case[0].counts()
+    share = (counts + 1 / 3) / (counts.sum(axis=1, keepdims=True) + 1)
+    found, names = problem.columns(np.arange(N)), problem.layout.names.tolist()
+    logs = np.log(share)
+    np.testing.assert_allclose(found[:, :, names.index("votes")], logs - logs.mean(axis=1, keepdims=True))
+    np.testing.assert_allclose(found[:, :, 1:4], problem.covariates.columns())
+    for true in range(3):
+        for said in range(3):
+            expected = share[:, [said]] * (np.arange(3) == true)
+            np.testing.assert_allclose(found[:, :, names.index(f"confusion:{said}:{true}")], expected)
+    assert found.shape[2] == len(names) == 1 + 3 + 9
+    prior = dict(zip(names, zip(*problem.layout.prior)))
+    assert (prior["votes"], prior["top_label:A"], prior["probability:A"]) == ((1, 1), (0, 4), (0, 1))
+    assert prior["confusion:0:1"] == (0, 1.5)
+
+
+@pytest.mark.parametrize(("n_labels", "pairs"), [(16, 256), (17, 0)])
+def test_pairs_of_many_labels_have_no_column(n_labels, pairs):
+    rng = np.random.default_rng(1)
+    votes = Labels.from_counts(rng.multinomial(3, np.full(n_labels, 1 / n_labels), 5), labels=range(n_labels))
+    models = Predictions.from_labels({"A": range(5)}, labels=range(n_labels))
+    problem = InformedDirichlet(models, gold={0: 1}).problem(votes)
+    assert problem.columns(np.arange(5)).shape == (5, n_labels, 2 + pairs)
+    assert problem.layout.mean.size == 2 + pairs
+
+
 def mode_of(problem):
     values, number = problem.likelihood(None)
     return climb(values, problem.layout.prior, number)

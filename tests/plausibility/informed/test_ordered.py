@@ -12,7 +12,8 @@ from bayesagree import Labels, Predictions, evaluate, informed_dirichlet
 from bayesagree.inference.convergence import diagnostics
 from bayesagree.inference.nuts import sample_nuts
 from bayesagree.inference.posterior import Request
-from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem
+from bayesagree.plausibility.informed.covariates import Covariates
+from bayesagree.plausibility.informed.ordered import GRID, OrderedProblem, places_on_scale
 from bayesagree.plausibility.informed.posterior import InformedDirichlet
 
 RNG = np.random.default_rng(1)
@@ -30,6 +31,19 @@ def parts(theta, x):
     shapes = np.exp(theta[-1]) * softmax(theta[x.shape[1] : -2] + np.exp(theta[-2]) * np.outer(GRID, place), axis=1)
     at = norm.pdf(GRID, (x @ theta[: x.shape[1]])[:, None])
     return shapes, at / at.sum(axis=1, keepdims=True)
+
+
+def test_models_put_items_on_the_scale_by_their_mean_label():
+    """Standardised; a model that says one label for all items puts all in the middle, as a missing label does."""
+    p = np.random.default_rng(2).dirichlet(np.ones(4), 5)
+    (place,) = places_on_scale(Covariates.of(Predictions.from_scores({"m": p})), 4).T
+    mean = p @ np.arange(4)
+    np.testing.assert_allclose(place, (mean - mean.mean()) / mean.std(), atol=1e-5)
+    said = Predictions.from_labels({"m": [0, 3, None, 2, 3], "same": [1] * 5}, labels=range(4))
+    found = places_on_scale(Covariates.of(said), 4)
+    centred = np.array([-2.0, 1, 0, 0, 1])
+    np.testing.assert_allclose(found[:, said.models.tolist().index("m")], centred / centred.std())
+    assert (found[:, said.models.tolist().index("same")] == 0).all()
 
 
 def test_likelihood_is_a_sum_over_places():
