@@ -111,12 +111,12 @@ def test_concentrations_have_their_density_on_a_grid_and_new_draws_their_means()
     n, share = rng.integers(0, 12, (30, 3)), np.array([0.2, 0.7, 0.1])
     u = np.linspace(-6, 8, 3000)
     a = np.exp(u)[:, None, None] * share
-    density = (special.gammaln(a + n) - special.gammaln(a)).sum(axis=(1, 2)) - 0.5 * (u - np.log(8)) ** 2
+    density = (special.gammaln(a + n) - special.gammaln(a)).sum(axis=(1, 2)) - 0.5 * ((u - np.log(8)) / 0.5) ** 2
     density += (special.gammaln(np.exp(u)[:, None]) - special.gammaln(np.exp(u)[:, None] + n.sum(axis=1))).sum(axis=1)
     mass = special.softmax(density)
     counts, x = np.tile(n[:, None].astype(float), (chains, 1, 1, 1)), np.full((chains, 1), 8.0)
     for _ in range(20):
-        new = draw_shared(rng, counts, x, np.tile(share, (chains, 1, 1)), 8.0, 1.0)
+        new = draw_shared(rng, counts, x, np.tile(share, (chains, 1, 1)), 8.0, 0.5)
     draws, error = np.log(x[:, 0]), np.sqrt(mass @ u**2 - (mass @ u) ** 2)
     assert abs(draws.mean() - mass @ u) < 4.5 * error / np.sqrt(chains)
     assert draws.std() == pytest.approx(error, rel=4.5 / np.sqrt(2 * chains))
