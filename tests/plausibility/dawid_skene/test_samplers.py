@@ -126,6 +126,18 @@ def test_concentrations_have_their_density_on_a_grid_and_new_draws_their_means()
     assert np.abs(apart.mean(axis=0) / (apart.std(axis=0) / np.sqrt(chains))).max() < 4.5
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_chances_of_the_right_label_are_the_diagonals_of_confusion(variant):
+    rng, n = np.random.default_rng(13), 400
+    sampler = LabelSampler(VARIANTS[variant], crowd(), PRIOR, 1, rng)
+    sampler.sweep(rng)
+    right = np.stack([sampler.right(rng)[0] for _ in range(n)])
+    diagonal = np.stack([np.diagonal(sampler.confusion(rng)[0], axis1=1, axis2=2) for _ in range(n)])
+    error = np.sqrt((right.var(axis=0) + diagonal.var(axis=0)) / n)
+    assert np.abs((right.mean(axis=0) - diagonal.mean(axis=0)) / error).max() < 4.5
+    np.testing.assert_allclose(right.std(axis=0), diagonal.std(axis=0), rtol=4.5 / np.sqrt(n))
+
+
 def test_slices_have_their_distribution():
     rng, at = np.random.default_rng(1), np.zeros(4000)
     for _ in range(30):
