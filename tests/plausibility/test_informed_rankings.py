@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaln, logsumexp
+from scipy.stats import dirichlet_multinomial, norm
 
 import bayesagree as ba
 from bayesagree.errors import InputError
@@ -110,6 +112,22 @@ def test_the_constant_of_two_labels_is_a_ratio_of_beta_functions(shape: float) -
     weight = first * np.exp(best[0, 0]) + (1 - first) * np.exp(best[0, 1])
     expected = betaln(a, b) - betaln(shape, shape) + np.log(weight)
     np.testing.assert_allclose(Tilt(readers, best).log_constant(shape, 2)[0], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("concentration", [0.1, 1.0, 8.0])
+def test_the_shape_of_all_labels_is_the_most_probable_one(concentration: float) -> None:
+    """Of four items, the logarithm of the sum of shapes being normal around 0 with sd 1.5; to a step of its grid."""
+    rng = np.random.default_rng(3)
+    first = [rng.choice(5, 3, p=rng.dirichlet(np.full(5, concentration))) for _ in range(4)]
+    rankings = ba.Rankings.from_blocks([[[[int(k)], [(int(k) + 1) % 5]] for k in item] for item in first], labels=5)
+    counts = np.array([np.bincount(item, minlength=5) for item in first])
+
+    def loss(log_sum: float) -> float:
+        height = dirichlet_multinomial(np.full(5, np.exp(log_sum) / 5), 3).logpmf(counts).sum()
+        return -height - norm(0, 1.5).logpdf(log_sum)
+
+    best = minimize_scalar(loss, bounds=(np.log(0.02), np.log(50)), method="bounded").x
+    assert np.log(5 * common_shape(rankings)) == pytest.approx(best, abs=np.log(2500) / 119)
 
 
 def test_a_model_that_says_nothing_changes_nothing() -> None:
