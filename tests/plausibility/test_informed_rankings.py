@@ -114,6 +114,46 @@ def test_the_constant_of_two_labels_is_a_ratio_of_beta_functions(shape: float) -
     np.testing.assert_allclose(Tilt(readers, best).log_constant(shape, 2)[0], expected, atol=1e-4)
 
 
+def test_a_tilt_is_what_its_named_parameters_say() -> None:
+    """Agreement counts for every likely label, confidence for the likeliest alone, and labels that lack for nothing."""
+    rng = np.random.default_rng(4)
+    label = np.array([[2, 0, 1, 3, 4], [1, 3, 0, 5, 5]])  # of five labels; 5 is none
+    said = Said(label, rng.normal(size=(2, DEPTH)), np.array([-1.0, 1.0]))
+    theta = rng.normal(size=len(NAMES))
+    of = dict(zip(NAMES, theta))
+    found = Tilt.of(theta[:, None], said, 5)
+    for i in range(2):
+        for d in range(DEPTH):
+            sure = said.sure[i] * (d == 0)
+            readers = of[f"log_readers_{d + 1}"] + of["log_readers_agreement"] * said.first[i, d]
+            readers += of["log_readers_confidence"] * sure
+            best = of[f"best_{d + 1}"] + of["best_agreement"] * said.first[i, d] + of["best_confidence"] * sure
+            here = label[i, d] < 5
+            assert found.readers[i, d, 0] == pytest.approx(np.exp(min(readers, 3.0)) * here)
+            assert found.best[i, d, 0] == pytest.approx(best * here)
+
+
+def test_kinds_of_items_are_those_of_one_prior_but_for_names() -> None:
+    rng = np.random.default_rng(5)
+    label = np.where(rng.random((40, DEPTH)) < 0.2, 6, np.argsort(rng.random((40, 6)), axis=1)[:, :DEPTH])
+    said = Said(label, rng.integers(0, 2, (40, DEPTH)) * [1.0, 0, 0, 0, 0], rng.integers(-1, 2, 40).astype(float))
+    alike, number, of_item = said.kinds(6)
+    np.testing.assert_array_equal(alike.first[of_item], said.first)
+    np.testing.assert_array_equal(alike.sure[of_item], said.sure)
+    np.testing.assert_array_equal(alike.label[of_item] < 6, said.label < 6)
+    np.testing.assert_array_equal(np.bincount(of_item), number)
+    assert len({(*a, b, *c) for a, b, c in zip(alike.first, alike.sure, alike.label < 6)}) == number.size < 40
+
+
+def test_likely_labels_stand_by_how_many_models_put_them_first() -> None:
+    """Three times their share, less all of it in the first place; labels that no model names are none."""
+    models = ba.Predictions.from_labels({"a": [0, 1, 2], "b": [0, 1, 0], "c": [0, 2, 2]}, labels=range(4))
+    said = Said.of(Covariates.of(models), np.array([[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]]))
+    assert said.label.tolist() == [[0, 4, 4, 4, 4], [1, 2, 4, 4, 4], [2, 0, 4, 4, 4]]
+    np.testing.assert_allclose(said.first, [[0, 0, 0, 0, 0], [-1, 1, 0, 0, 0], [-1, 1, 0, 0, 0]], atol=1e-12)
+    assert said.sure.tolist() == [0, 0, 0]  # labels alone say nothing of it
+
+
 @pytest.mark.parametrize("concentration", [0.1, 1.0, 8.0])
 def test_the_shape_of_all_labels_is_the_most_probable_one(concentration: float) -> None:
     """Of four items, the logarithm of the sum of shapes being normal around 0 with sd 1.5; to a step of its grid."""
