@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from scipy.stats import truncnorm
+from scipy.stats import kstest, truncnorm
 
 from bayesagree import Labels, dawid_skene
 from bayesagree.plausibility.dawid_skene._crowd import Crowd
@@ -74,6 +74,33 @@ def test_oracle_of_three_items_and_two_annotators(gibbs):
         # Three hundred effective draws of the chains at least, of 4,000.
         error = np.sqrt(np.tensordot(weight**2, (values - exact) ** 2, 1) + drawn.var(("chain", "draw")).values / 300)
         assert (np.abs(drawn.mean(("chain", "draw")).values - exact) < 4.5 * error).all(), name
+
+
+def test_responses_lie_between_the_thresholds_of_their_labels_and_teach_the_latent_truths(monkeypatch):
+    """Annotators with sds of a half and of two: truncated normal responses, and truths by regression on them."""
+    rng, chains, seen = np.random.default_rng(3), 3000, []
+    sampler = OrderedSampler(Crowd.of_labels(VOTES), DawidSkenePrior(), chains, rng)
+    sampler.precision[:, :2], sampler.alpha[:, :2], sampler.beta[:, :2] = [4.0, 0.25], [0.3, -0.2], [0.8, 1.5]
+    monkeypatch.setattr(OrderedSampler, "draw_people", lambda self, rng, response: seen.append(response))
+    monkeypatch.setattr(OrderedSampler, "move_together", lambda self, rng: None)
+    before, who, item = sampler.u.copy(), sampler.annotator, sampler.item
+    sampler.sweep(rng)
+    (response,), ends = seen, np.pad(sampler.tau, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
+    alpha, beta, sd = np.array([0.3, -0.2]), np.array([0.8, 1.5]), np.array([0.5, 2.0])
+    for row, label in enumerate(sampler.label):
+        low, high = ends[:, label], ends[:, label + 1]
+        assert ((response[:, row] >= low) & (response[:, row] <= high)).all()
+        at, own = alpha[who[row]] + beta[who[row]] * before[:, item[row]], sd[who[row]]
+        first, last, here = (ndtr((end - at) / own) for end in (low, high, response[:, row]))
+        assert kstest((here - first) / (last - first), "uniform").pvalue > 1e-4
+    for i in range(3):
+        rows = np.flatnonzero(item == i)
+        slope, weight = beta[who[rows]], sd[who[rows]] ** -2
+        total = 1 + (weight * slope**2).sum()
+        centre = (response[:, rows] - alpha[who[rows]]) @ (weight * slope) / total
+        z = (sampler.u[:, i] - centre) * np.sqrt(total)
+        assert abs(z.mean()) < 4.5 / np.sqrt(chains)
+        assert z.var() == pytest.approx(1, abs=4.5 * np.sqrt(2 / chains))
 
 
 # The error of the fewer draws in CI is larger; every night has the others.
