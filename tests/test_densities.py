@@ -360,3 +360,87 @@ def test_group_dirichlet(names):
                 total += chance
             ours[k] += np.log(total)
     np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+LEVELS = np.array([[1.0, 2, 2], [4, 5, 3], [3, np.nan, 5]])
+INSIDE = np.array([[1.5, 2, 2], [4, 4.5, 3], [3, 3.25, 4.75]])
+SLIDER = np.array([[1.0, 2, 2.5], [4, 5, 3], [3, 3.5, 4.75]])
+
+
+def of_judgments(place: Any, half: float, mean: Any, precision: Any, shares: Any) -> Any:
+    """Log density of ratings, points (point, rating): Beta judgments within `half` of a place, or outright ends."""
+    a, b = mean * precision, (1 - mean) * precision
+    if not half:
+        return stats.beta(a, b).logpdf(place).sum(axis=1)
+    below, above = np.maximum(place - half, 0), np.minimum(place + half, 1)
+    judged = stats.beta(a, b).cdf(above) - stats.beta(a, b).cdf(below)
+    low, high = (share / (1 - share) * odds for share, odds in zip(shares, (b / a, a / b)))
+    return np.log((judged + low * (below == 0) + high * (above == 1)) / (1 + low + high)).sum(axis=1)
+
+
+def log_zero_sum(shift: Any, sd: Any) -> Any:
+    """Normal density of levels (point, annotator) that add up to 0, in their plane."""
+    size = shift.shape[1] - 1
+    return -(shift**2).sum(axis=1) / (2 * sd**2) - size * np.log(sd * np.sqrt(2 * np.pi))
+
+
+@pytest.mark.parametrize(
+    ("item_mean", "effects"), [("flat", "none"), ({0: 2.5, 2: 4.0}, "none"), ("hierarchical", "shift")]
+)
+def test_common_agreement_of_levels(item_mean, effects):
+    """Bins of Beta judgments, the prior of the means, and levels of the annotators on the scale of log odds."""
+    given = ba.Ratings.from_matrix(LEVELS, scale=(1, 5), step=1)
+    sd = 0.6 if isinstance(item_mean, dict) else None
+    model = ba.agreement.common_agreement_model(given, item_mean=item_mean, truth_sd=sd, annotator_effects=effects)
+    names = ["mean_location", "mean_spread"] if item_mean == "hierarchical" else []
+    names += ["annotator_shift", "annotator_shift_sd"] if effects == "shift" else []
+    theirs, at = at_random_points(model, ["phi", "item_mean", *names], 6)
+    of_item = (at["item_mean"] - 1) / 4
+    mean, ours = of_item[:, given.item_index], np.full(6, np.log(1 / 2))
+    if effects == "shift":
+        shift, of_shift = at["annotator_shift"], at["annotator_shift_sd"]
+        mean = special.expit(special.logit(mean) + shift[:, given.annotator_index])
+        ours += stats.halfnorm.logpdf(of_shift) + log_zero_sum(shift, of_shift)
+    if item_mean == "hierarchical":
+        m, t = at["mean_location"][:, None], at["mean_spread"][:, None] ** -2 - 1
+        ours += stats.beta(m * t, (1 - m) * t).logpdf(of_item).sum(axis=1)
+    for item, truth in item_mean.items() if sd else ():
+        prior = stats.truncnorm((1 - truth) / sd, (5 - truth) / sd, (truth - 1) / 4, sd / 4)
+        ours += prior.logpdf(of_item[:, item])
+    precision = 2 * (1 - np.log2(1 - at["phi"]))[:, None]
+    ours += of_judgments((given.rating - 0.5) / 5, 0.1, mean, precision, (0, 0))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("values", "half", "likelihood"),
+    [(INSIDE, 0, "binned"), (INSIDE, 1 / 32, "inflated"), (SLIDER, 1 / 32, "binned")],
+)
+def test_common_agreement_of_a_slider(values, half, likelihood):
+    """Beside answers at the ends, each answer stands for an interval as wide as the smallest gap: 1/16 of the scale."""
+    given = ba.Ratings.from_matrix(values, scale=(1, 5))
+    model = ba.agreement.common_agreement_model(given, item_mean="flat", likelihood=likelihood)
+    shares = ["low_end_share", "high_end_share"] if likelihood == "inflated" else []
+    theirs, at = at_random_points(model, ["phi", "item_mean", *shares], 6)
+    precision = 2 * (1 - np.log2(1 - at["phi"]))[:, None]
+    mean = (at["item_mean"] - 1)[:, given.item_index] / 4
+    outright = [at[name][:, None] for name in shares] or (0, 0)
+    ours = of_judgments((given.rating - 1) / 4, half, mean, precision, outright) + np.log(1 / 2)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-7)
+
+
+def test_common_agreement_with_parts_of_the_user():
+    """Each annotation gets its own mean and its own precision, by its item and its annotator."""
+    given = ba.Ratings.from_matrix(INSIDE, scale=(1, 5))
+    model = ba.agreement.common_agreement_model(
+        given,
+        item_mean="flat",
+        phi=lambda: importlib.import_module("pymc").Uniform("agreement", 0, 1),
+        mean=lambda mean, item, annotator: 0.1 + 0.2 * mean * (annotator + 1),
+        precision=lambda precision, item, annotator: precision * (item + 1),
+    )
+    theirs, at = at_random_points(model, ["phi", "agreement", "item_mean"], 6)
+    np.testing.assert_array_equal(at["phi"], at["agreement"])
+    mean = 0.1 + 0.2 * (at["item_mean"] - 1)[:, given.item_index] / 4 * (given.annotator_index + 1)
+    precision = 2 * (1 - np.log2(1 - at["phi"]))[:, None] * (given.item_index + 1)
+    np.testing.assert_allclose(of_judgments((given.rating - 1) / 4, 0, mean, precision, ()), theirs, rtol=1e-7)
