@@ -275,3 +275,54 @@ def test_who_used_one_label_is_named_in_pairs_and_differences():
     difference = agreement_difference(Labels.from_matrix(said), idle, random_seed=1).set_index("coefficient")
     assert difference.loc["fleiss_kappa", "note"].startswith("second: 'a' used one label")
     assert difference.loc["percent_agreement", "note"] == ""
+
+
+RANKED = Rankings.from_blocks([[[["a"], ["b"]]]], labels=["a", "b"])
+MANY_VALUES = Ratings.from_matrix(np.arange(302).reshape(151, 2), scale=(0, 301))
+
+
+@pytest.mark.parametrize(
+    ("annotations", "who", "message"),
+    [
+        (Labels.from_counts([[2, 1]]), (), "the annotators are unknown, and a confusion is of two of them"),
+        (anxiety(), ("ann", "dan"), "annotator 'dan' is not one of 'ann', 'bob', 'cyn'"),
+        (anxiety(), ("ann",), "a confusion is of two annotators, or of all: name both, or none"),
+        (anxiety(), (None, "ann"), "a confusion is of two annotators, or of all: name both, or none"),
+        (MANY_VALUES, (), "302 distinct values are more than 150; round the ratings first"),
+    ],
+)
+def test_a_confusion_is_of_two_known_annotators_and_few_values(annotations, who, message):
+    with pytest.raises(InputError, match=message):
+        confusion(annotations, *who)
+
+
+@pytest.mark.parametrize(
+    ("annotations", "options", "message"),
+    [
+        (Labels.from_counts([[2, 1]]), {"by": "pair"}, "by='pair' needs annotators with names; these annotations have"),
+        (Labels.from_counts([[2, 1]]), {"by": "annotator"}, "by='annotator' needs annotators with names"),
+        (anxiety(), {"by": "rater"}, "by='rater' is not one of"),
+        (anxiety(), {"by": "item", "distance": "masi"}, "by='item' is without distance="),
+        (RANKED, {"by": "item"}, "by= and cluster= are of labels and ratings, not of"),
+        (RANKED, {"cluster": {0: 1}}, "by= and cluster= are of labels and ratings"),
+        (
+            Ratings.from_matrix(np.arange(302).reshape(151, 2), scale=(0, 301)),
+            {"by": "item"},
+            "by='item': 302 distinct",
+        ),
+    ],
+)
+def test_details_that_annotations_do_not_have(annotations, options, message):
+    with pytest.raises(InputError, match=message):
+        agreement_table(annotations, **options)
+
+
+def test_a_table_prints_its_estimates_and_below_them_each_note_once():
+    text = repr(agreement_table(Labels.from_matrix([["pass", "pass"]] * 9 + [["fail", "pass"]]), random_seed=1))
+    numbers, notes = text.split("\n")[:9], text.split("\n", 9)[9]
+    assert numbers[0].split() == ["coefficient", "estimate", "lower", "upper"]
+    estimates = dict(line.split()[:2] for line in numbers[1:])
+    assert estimates["percent_agreement"] == "0.900" and estimates["fleiss_kappa"] == f"{-1 / 19:.3f}"
+    assert "phi" not in estimates and "NaN" not in text
+    assert "phi: needs ratings" in notes and notes.replace("\n ", "").count("used one label for all items") == 1
+    assert max(map(len, text.splitlines())) <= 80
