@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -135,11 +136,73 @@ def test_duplicates_by_every_rule() -> None:
         (frame(label=[1, "a", 2]), {}, "label names mix numbers and other kinds (1, 'a', 2); use one kind"),
         (frame(annotator=list("aaa")), {}, "item 1, annotator 'a': annotated more than once (1 repeated rows in all)"),
         (pd.DataFrame([[1, 2, 3]], columns=["item", "label", "label"]), {}, "give every column a name of its own"),
+        (np.zeros((2, 3)), {}, "expected a data frame (pandas, polars or pyarrow), got ndarray; arrays go through"),
+        ({"item": [1]}, {}, "expected a data frame (pandas, polars or pyarrow), got dict; arrays go through"),
+        (frame()[:0], {}, "the table is empty: no row below the columns 'item', 'annotator', 'label'"),
+        (frame(label=[{"x"}, "y", "x"]), {}, "row 0: {'x'} is not a label name; use text or numbers"),
+        (frame(item=[2**70, 1, 2]), {}, "item names hold whole numbers beyond 64 bits"),
+        (frame(label=["x", b"y", "x"]), {}, "label b'y' is bytes, not text; decode it, such as column.str.decode("),
+        (frame(label=["x", "y\0", "x"]), {}, "label 'y\\x00' holds a NUL character; remove it from the data"),
+        (frame(), {"ordered": True}, "ordered=True: the order of the labels 'x', 'y' is not known; pass labels=[...]"),
+        (frame(), {"labels": ["x", None]}, "label names hold a missing one at position 1; name every one"),
+        (frame(), {"labels": ["x", "y", "x"]}, "label 'x' is listed twice; every label has one name"),
+        (frame(), {"duplicates": "all"}, "duplicates='all' is not one of"),
+        (
+            frame(),
+            {"annotator": "who"},
+            "no column 'who' for the annotator; the table has 'item', 'annotator', 'label': name the right one with "
+            "annotator=...; annotator=None counts labels whose annotators are unknown",
+        ),
     ],
 )
 def test_labels_from_long_refuses(rows: object, options: dict, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         Labels.from_long(rows, **options)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "axes", "message"),
+    [
+        ([["a", "b"]], {"items": ["p", "q"]}, "2 item names for 1 items ('p', 'q'); give one name each"),
+        ([["a", "b"]], {"annotators": ["x"]}, "1 annotator names for 2 annotators ('x'); give one name each"),
+        (["a", "b"], {}, "expected an (item, annotator) matrix with cells, got shape (2,)"),
+        ([[], []], {}, "expected an (item, annotator) matrix with cells, got shape (2, 0)"),
+        ([["a", {"b"}]], {"annotators": ["x", "y"]}, "item 0, annotator 'y': {'b'} is not a label name"),
+        ([["a"], ["b"]], {"labels": ["a"], "items": ["p", "q"]}, "item 'q', annotator 0: label 'b' is not one of"),
+    ],
+)
+def test_labels_from_matrix_refuses(matrix: list, axes: dict, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        Labels.from_matrix(matrix, **axes)
+
+
+def test_gaps_in_tables_of_other_libraries_leave_whole_numbers() -> None:
+    table = pl.DataFrame({"item": [1, 1, 2], "annotator": list("aba"), "label": [3, None, 2**40 + 1]})
+    for one in (table, table.lazy(), pa.table(table.to_dict())):
+        categories = Labels.from_long(one).categories
+        assert categories.tolist() == [3, 2**40 + 1] and categories.dtype.kind == "i"
+    declared = table.with_columns(pl.Series("label", ["x", None, "z"], dtype=pl.Enum(["z", "y", "x"])))
+    assert Labels.from_long(declared).categories.tolist() == ["z", "y", "x"]
+
+
+def test_frames_of_numbers_and_of_text_are_the_matrices_that_they_hold() -> None:
+    for cells in ([[1, 2], [2, 1]], [[0.5, 1], [1.5, 2]], [["a", "b"], ["b", None]], [[1, "b"], [2, "c"]]):
+        table = pd.DataFrame(cells, index=["p", "q"], columns=["ann", "bob"])
+        if isinstance(cells[0][0], int) and isinstance(cells[0][1], str):
+            with pytest.raises(InputError, match="label names mix numbers and other kinds"):
+                Labels.from_matrix(table)
+            continue
+        read = Labels.from_matrix(table)
+        assert same(read, Labels.from_matrix(cells, items=["p", "q"], annotators=["ann", "bob"]))
+        assert same(Labels.from_matrix(table, items=["r", "s"]), replace(read, items=np.array(["r", "s"])))
+
+
+def test_a_matrix_has_one_cell_for_an_item_and_an_annotator() -> None:
+    twice = Labels.from_long(frame(annotator=list("aaa")), duplicates="keep")
+    with pytest.raises(InputError, match=r"item 1, annotator 'a': several annotations for one cell; use to_long\(\)"):
+        twice.to_matrix()
+    with pytest.raises(InputError, match=r"no column per annotator; use counts\(\)"):
+        Labels.from_counts([[1, 2]]).to_matrix()
 
 
 @pytest.mark.parametrize(

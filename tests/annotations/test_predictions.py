@@ -177,3 +177,89 @@ def test_numbers_in_one_file_are_text_in_the_other():
     assert scores.aligned(scores.items, np.array(["1", "0"], object)).scores[0].tolist() == [[0.1, 0.9], [0.8, 0.2]]
     with pytest.raises(InputError, match="2"):
         Predictions.from_labels({"A": [0, 2]}).aligned(np.arange(2), np.array(["1", "0"], object))
+
+
+NUMBERS = Predictions.from_numbers({"A": [[1.0, 3.0], [2.0, np.nan]]}, items=ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda: Predictions.from_labels({"A": ["x"]}).points(), "these predictions are labels; Predictions.from_num"),
+        (lambda: NUMBERS.hard_labels(), 'these predictions are numbers, which have no labels; use metrics=["mae"]'),
+        (lambda: Predictions.from_labels({"A": ["x", "y"]}).top_labels(2), "top 2 of 2 labels does not exist; use 1"),
+        (lambda: named(np.zeros((1, 1, 2))).top_labels(3), "top 3 of 2 labels does not exist; use 1 to 2"),
+        (lambda: named(np.zeros((1, 1, 2))).top_labels(0), "top 0 of 2 labels does not exist"),
+        (
+            lambda: Predictions.from_numbers({"A": [[1.0, 2, 3]], "B": [[1.0, 2]], "C": [1.0]}),
+            "model 'B' has 2 samples or quantiles per item, and another model has other ones (3)",
+        ),
+        (lambda: Predictions.from_numbers([1.0]), "numbers"),
+    ],
+)
+def test_what_predictions_of_another_kind_lack(use, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        use()
+
+
+def test_predictions_say_what_they_hold():
+    hard = Predictions.from_labels({"A": ["x", None], "B": [None, None]}, labels=["x", "y"])
+    assert hard.overview() == {
+        "models": "'A', 'B'", "items": 2, "categories": "'x', 'y'", "predicted": "labels", "missing": 3
+    }  # fmt: skip
+    assert named(np.zeros((1, 3, 2))).overview()["predicted"] == "scores"
+    samples = Predictions.from_numbers({"A": [[1.0, 3.0, 8.0]]})
+    assert samples.overview() == {"models": "'A'", "items": 1, "predicted": "numbers", "values per item": 3}
+
+
+def test_predictions_of_other_items_have_no_part():
+    scores = named(np.arange(12.0).reshape(2, 3, 2))
+    some = scores.on_items(np.array(["i2", "i0", "i9"]))
+    assert some.items.tolist() == ["i0", "i2"]
+    np.testing.assert_array_equal(some.scores, scores.scores[:, [0, 2]])
+    assert scores.on_items(scores.items[::-1]) is scores
+    hard = Predictions.from_labels({"A": ["x", "y"]}, items=ITEMS)
+    assert hard.on_items(ITEMS[1:]).label_index.tolist() == [[1]]
+    numbers = Predictions.from_numbers({"A": [1.0, 2.0]}, items=ITEMS).aligned(ITEMS[::-1], LABELS)
+    assert numbers.points().tolist() == [[2.0, 1.0]]
+
+
+def test_a_model_lacks_the_items_without_a_label_or_a_number():
+    assert Predictions.from_labels({"A": ["x", None]}).lacking().tolist() == [[False, True]]
+    assert Predictions.from_numbers({"A": [np.nan, 2.0]}).lacking().tolist() == [[True, False]]
+    gap = Predictions.from_scores({"A": [[0.5, 0.5], [np.nan, np.nan]]})
+    assert gap.lacking().tolist() == [[False, True]] and gap.top_labels(2)[0, 1].tolist() == [-1, -1]
+
+
+def test_runs_of_one_model_are_pooled_by_the_share_of_each_label():
+    """By hand: 2 of 3 runs say x of two labels, (2 + 1 / 2) / 4; one item has one answer, (1 + 1 / 2) / 2."""
+    rows = [("A", 1, 1, "x"), ("A", 2, 1, "x"), ("A", 3, 1, "y"), ("A", 1, 2, "y"), ("B", 1, 1, "y"), ("B", 2, 1, "y")]
+    runs = Predictions.from_long(pd.DataFrame(rows, columns=["model", "run", "item", "label"]), run="run")
+    assert runs.model_names.tolist() == ["A", "B"] and runs.overview()["runs"] == 5
+    pooled = runs.pooled()
+    expected = [[[2.5 / 4, 1.5 / 4], [0.5 / 2, 1.5 / 2]], [[0.5 / 3, 2.5 / 3], [np.nan, np.nan]]]
+    np.testing.assert_allclose(pooled.scores, expected)
+    assert pooled.models.tolist() == ["A", "B"] and pooled.pooled() is pooled
+
+
+@pytest.mark.parametrize(
+    ("rows", "names", "options", "message"),
+    [
+        (
+            [("A", 1, 1, 1, "x"), ("A", 1, 2, 2, "y")],
+            ["model", "item", "run", "seed", "label"],
+            {},
+            "'run', 'seed' all",
+        ),
+        (
+            [("A", 1, None, "x"), ("A", 1, 2.0, "y")],
+            ["model", "item", "run", "label"],
+            {"run": "run"},
+            "row 0: the run is",
+        ),
+        ([(1, 1, "x"), (1, 2, "y")], ["item", "run", "label"], {"run": "run"}, "runs are read with one row for each"),
+    ],
+)
+def test_runs_that_cannot_be_told_apart(rows, names, options, message):
+    with pytest.raises(InputError, match=message):
+        Predictions.from_long(pd.DataFrame(rows, columns=names), **options)
