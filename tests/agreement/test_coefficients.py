@@ -2,6 +2,7 @@
 
 import json
 from itertools import combinations, permutations
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -130,6 +131,24 @@ def test_every_coefficient_is_its_definition(k, weights):
     # Cohen's kappa with ordinal weights has no other package; no coefficient is without an oracle.
     apart = {"cohen_kappa", "icc_agreement", "icc_consistency"}
     assert set(found.index) - set(expected) <= (apart if k == 2 else {*apart, "scott_pi"})
+
+
+def test_agreement_weights_are_those_of_gwet():
+    """Handbook of Inter-Rater Reliability (2014), chapter 3: of q ordered values 1 - C(|j - k| + 1, 2) / C(q, 2)."""
+    values = np.array([1.0, 2.0, 4.0, 8.0])
+    for j, k in permutations(range(4), 2):
+        apart, relative = abs(values[j] - values[k]), abs(values[j] - values[k]) / (values[j] + values[k])
+        expected = {
+            "identity": 0,
+            "ordinal": 1 - comb(abs(j - k) + 1, 2) / comb(4, 2),
+            "linear": 1 - apart / 7,
+            "quadratic": 1 - (apart / 7) ** 2,
+            "ratio": 1 - (relative / (7 / 9)) ** 2,
+        }
+        for kind, weight in expected.items():
+            assert agreement_weights(kind, values)[j, k] == pytest.approx(weight, abs=1e-12), kind
+            assert (agreement_weights(kind, values).diagonal() == 1).all()
+    assert agreement_weights("ratio", values[:1]).tolist() == [[1.0]]
 
 
 NAMES = np.array(["ant", "bee", "cat"])

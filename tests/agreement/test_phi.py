@@ -4,12 +4,15 @@ import json
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from _paths import ROOT
 from _phi import levels, posterior_of
 
 from bayesagree import simulate
+from bayesagree.agreement import limits_of_agreement
+from bayesagree.agreement._phi.problem import prepare
 from bayesagree.agreement.annotator_effects import annotator_levels
 from bayesagree.agreement.checks import item_fit
 from bayesagree.agreement.coefficients import agreement_table
@@ -75,6 +78,23 @@ def test_tables_of_ratings_show_the_progress_of_phi():
     assert sum(both) > 1.5 * sum(done) > 4000
 
 
+def test_posteriors_of_other_shapes_have_no_difference():
+    one, two = (
+        xr.DataTree.from_dict({"posterior": xr.Dataset({"phi": (("chain", "draw"), np.zeros((2, n)))})}) for n in (5, 6)
+    )
+    with pytest.raises(InputError, match=r"posteriors of \(2, 5\) and \(2, 6\) \(chain, draw\); use the same draws="):
+        phi_summary(one, two)
+
+
+def test_known_truths_at_the_ends_need_no_reading_of_them():
+    """Answers that are all ends agree or disagree with the truths; beside other answers both readings are open."""
+    ends = levels([[0, 0, 4], [4, 4, 4]], 5)
+    assert prepare(ends, item_mean={0: 0.0}).kind == "binned"
+    assert prepare(ends).kind == "averaged"
+    assert prepare(levels([[0, 0, 3], [4, 4, 4]], 5), item_mean={0: 0.0}).kind == "averaged"
+    assert prepare(levels([[1, 2, 3], [2, 2, 3]], 5)).kind == "binned"
+
+
 def test_input_is_refused_by_name():
     ratings = levels([[1, 2], [3, 3]], 5)
     for options, words in (
@@ -82,12 +102,18 @@ def test_input_is_refused_by_name():
         ({"item_mean": {0: 7.0}}, "outside the scale"),
         ({"item_mean": "wide"}, "wide"),
         ({"truth_sd": 1.0}, "truth_sd"),
+        ({"item_mean": {0: 1.0}, "truth_sd": 0.003}, "below a thousandth of the scale"),
         ({"likelihood": "beta"}, "beta"),
         ({"engine": "vi"}, "vi"),
     ):
         with pytest.raises(InputError, match=words), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             common_agreement(ratings, **options)
+    twice = pd.DataFrame({"item": [1, 1, 1], "annotator": ["a", "a", "b"], "rating": [1, 2, 3]})
+    with pytest.raises(InputError, match="an annotator rated an item more than once; common_agreement takes one"):
+        common_agreement(Ratings.from_long(twice, scale=(0, 4), duplicates="keep"))
+    with pytest.raises(InputError, match="more than once: read the ratings with duplicates='first'"):
+        limits_of_agreement(Ratings.from_long(twice, scale=(0, 4), duplicates="keep"))
 
 
 @pytest.mark.parametrize("scale", ["continuous", "binned"])

@@ -36,7 +36,11 @@ def test_continuous_replicates_come_back_in_units_of_the_scale():
 
 
 def test_variables_of_the_model_are_in_its_units():
-    given = {"phi": [[0.1, 0.2]], "item_mean": [[[1.0, 5.0], [2.0, 4.0]]], "annotator_shift": [[[0.5, -0.5], [0.0, 0.0]]]}
+    given = {
+        "phi": [[0.1, 0.2]],
+        "item_mean": [[[1.0, 5.0], [2.0, 4.0]]],
+        "annotator_shift": [[[0.5, -0.5], [0.0, 0.0]]],
+    }
     given |= {"low_end_share": [[0.1, 0.2]], "high_end_share": [[0.3, 0.4]]}
     found = PREDICTIVE.variables(LEVELS, posterior(**given), {"likelihood": "inflated"})
     assert {name: values.tolist() for name, values in found.items()} == {
