@@ -127,6 +127,13 @@ def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
         ("a.jsonl", '{"a": 1}\n{"a": \n', "line 2: not JSON"),
         ("a.jsonl", '{"a": 1, "a": 2}\n', "line 1: column 'a' is there twice"),
         ("a.parquet", "a,b\n", "not a whole Parquet file"),
+        ("a.jsonl", "", "is empty: no JSON object in it"),
+        ("a.jsonl", '{"a": 1}\n\n[1]\n', "line 3: expected an object, got [1]; one object a line"),
+        ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n', "line 2: not UTF-8 text; save it as UTF-8"),
+        ("a.csv", "sep=;\na;b\n1;2\n1\n", "line 4: 1 fields where the header has 2; quote fields that contain ';'"),
+        ("a.csv", "a,b\n\n1,2,3\n", "line 3: 3 fields where the header has 2"),
+        ("a.tsv", "a,b\n1,2\n", "the only column is 'a,b'; this file is not separated by '\\t'"),
+        ("a.doc", "a,b\n", "unknown kind of file; known are .csv, .tsv, .parquet, .jsonl, .ndjson, .xlsx"),
     ],
 )
 def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
@@ -134,6 +141,14 @@ def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str
     with pytest.raises(InputError, match=re.escape(message)) as raised:
         io.read_table(path)
     assert str(path) in str(raised.value)
+
+
+def test_a_table_with_pipes_has_three_digits_and_no_missing_numbers() -> None:
+    table = pd.DataFrame({"item": ["a|b", "c"], "n": [1, 2], "share": [2 / 3, np.nan]})
+    assert io.tables.markdown_table(table).splitlines() == [
+        "| item | n | share |", "| --- | --- | --- |", "| a\\|b | 1 | 0.667 |", "| c | 2 |  |"
+    ]  # fmt: skip
+    assert io.tables.markdown_table(table[:0]) == "none"
 
 
 def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,8 +4,10 @@ The rows are written by hand, so that counts and names below are known without t
 """
 
 import json
+import re
 import zipfile
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -197,3 +199,91 @@ def test_a_format_of_another_package(monkeypatch, tmp_path):
 def test_lists_of_any_name():
     listed = pd.DataFrame({"uid": ["a", "b"], "annotator_labels": [["e", "n"], ["n", "n"]], "text": ["x", "y"]})
     assert read_export(listed).annotations.counts().tolist() == [[1, 1], [0, 2]]
+
+
+def asked(table, message, **options):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_annotations(table, **options)
+
+
+ROWS = pd.DataFrame({"item": [1, 1, 2], "annotator": [*"aba"], "label": [*"xyx"]})
+
+
+def test_tables_that_hold_no_counts_lists_or_places():
+    asked(ROWS[["annotator", "label"]], "no column holds counts; the table has 'annotator', 'label'", format="counts")
+    asked(ROWS, "no column holds lists; the table has 'item', 'annotator', 'label'", format="lists")
+    asked(ROWS, "no columns end in 1, 2, ...; the table has 'item', 'annotator', 'label'", format="places")
+    asked(ROWS, "has the columns 'item', 'annotator', 'label', and no column 'stars'", rating="stars")
+    asked(ROWS, "annotator=None is for labels; ratings need the column", annotator=None, rating="label", scale=(0, 1))
+    asked(ROWS, "kind='spans' is not one of", kind="spans")
+    asked(
+        ROWS.rename(columns={"label": "text"}), "no label ('label') and no rating ('rating'); name the right one with"
+    )
+    asked(ROWS, "comparisons are rows of left, right and winner (or model_a, model_b, winner)", kind="comparisons")
+    both = ROWS.assign(rating=[1, 2, 3])
+    asked(both, "both a label column 'label' and a rating column 'rating'; pass kind='labels' or kind='ratings' with")
+    assert read_annotations(both, scale=(1, 3), step=1, kind="ratings").rating.tolist() == [1, 2, 3]
+    assert read_annotations(both, kind="labels").categories.tolist() == ["x", "y"]
+    wrong = ROWS.assign(label=["x", "y", {"z"}])
+    asked(wrong, "the table, read as labels: row 2: {'z'} is not a label name", kind="labels")
+
+
+def test_columns_that_are_no_counts_are_named():
+    table = pd.DataFrame({"item": ["p", "q"], "yes": [2, np.nan], "no": [0, 3], "text": ["good", "bad"]})
+    export = read_export(table, format="counts")
+    assert export.annotations.counts().tolist() == [[2, 0], [0, 3]]
+    assert export.annotations.categories.tolist() == ["yes", "no"]
+    assert "not read, since they are no counts: 'text'" in export.notes
+    renamed = read_annotations(table.drop(columns="text"), format="counts", labels=["ja", "nein"])
+    assert renamed.categories.tolist() == ["ja", "nein"]
+
+
+def test_columns_of_other_values_are_named_beside_those_of_annotators():
+    table = pd.DataFrame({
+        "item": range(6), "ann": [*"xyxyxy"], "bob": [*"xxyyxy"], "best 1": [*"abcdef"], "best 2": [*"ghijkl"],
+    })  # fmt: skip
+    export = read_export(table)
+    assert export.annotations.annotators.tolist() == ["ann", "bob"]
+    assert "not read, since they share few values with the others: 'best 1', 'best 2'" in export.notes
+    assert not [note for note in export.notes if "may be places" in note]  # they are not among those that were read
+    numbered = table.rename(columns={"ann": "read 1", "bob": "read 2", "best 1": "text", "best 2": "more"})
+    assert "columns 'read 1', 'read 2' may be places of rankings: name the columns of items and annotators" in " ".join(
+        read_export(numbered).notes
+    )
+    alone = read_export(table[["item", "ann", "best 1"]], format="wide").annotations  # the layout is certain
+    assert alone.annotators.tolist() == ["ann", "best 1"]
+    rated = pd.DataFrame({"item": range(6), "ann": [0.5, 1, 2, 3, 4, 5], "bob": [0, 1, 2, 3, 4, 5]})
+    ratings = read_annotations(rated, scale=(0, 5))
+    assert (ratings.annotators.tolist(), ratings.step, ratings.rating.max()) == (["ann", "bob"], None, 5)
+
+
+def test_names_of_lists_decide_between_several():
+    """Ratings in lists need a scale, and the list of the annotators is none of answers."""
+    table = pd.DataFrame(
+        {"item": ["p", "q"], "Ratings": [[1, 2], [3]], "tokens": [["a"], ["b"]], "Workers": [[*"ab"], [*"a"]]}
+    )
+    read = read_annotations(table, scale=(1, 3), step=1)
+    assert (read.kind, read.rating.tolist(), read.annotators.tolist()) == ("ratings", [1, 2, 3], ["a", "b"])
+    assert read_export(table).annotations.kind == "labels"
+    asked(table.rename(columns={"Ratings": "numbers"}), "no label ('label') and no rating ('rating')")
+    arrays = table.assign(Ratings=[np.array([1, 2]), (3,)])
+    assert read_export(arrays).annotations.counts().tolist() == [[1, 1, 0], [0, 0, 1]]
+    empty = table.assign(Ratings=[[1, 2], []])
+    assert read_export(empty).annotations.n_annotations == 2
+
+
+def test_places_have_ties_and_labels_that_are_numbers():
+    table = pd.DataFrame({"case": [1, 1], "annotator": ["a", "b"], "top2": [7, 8], "top1": [8, 7], "note": ["u", "v"]})
+    export = read_export(table, item="case", format="places")
+    assert export.annotations.of_item(0) == [[[8], [7]], [[7], [8]]]
+    assert "columns 'top1', 'top2' are taken for the places of rankings, ' / ' for a tie" in export.notes
+    gap = table.rename(columns={"top1": "top3"})  # no first place
+    asked(gap, "no columns end in 1, 2, ...", item="case", format="places")
+
+
+def test_rows_without_an_answer_are_counted():
+    table = ROWS.assign(label=["x", None, None])
+    assert left_out(read_export(table)) == {"rows without a label": 2}
+    rated = ROWS.assign(label=[1, None, 3])
+    assert left_out(read_export(rated, rating="label", scale=(1, 3))) == {"rows without a rating": 1}
+    assert left_out(read_export(ROWS.assign(rating=[1, None, 3]), kind="labels")) == {}
