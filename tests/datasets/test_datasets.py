@@ -10,7 +10,7 @@ import pytest
 
 from bayesagree import datasets
 from bayesagree.annotations import Labels, Rankings, Ratings
-from bayesagree.datasets._files import locate, sources_of, table_rows
+from bayesagree.datasets._files import SOURCES, locate, sources_of, table_rows
 
 # name: kind, items, annotators (0 = unknown), annotations, items with gold: the counts that the sources state
 STATED = {
@@ -150,6 +150,81 @@ def test_a_download_is_pinned_and_checked(tmp_path: Path, monkeypatch: pytest.Mo
     assert asked == [(row["url"], row["sha256"]) for row in files]
     with pytest.raises(FileNotFoundError, match=r"githubusercontent\.com/google-deepmind.*the download failed: SHA"):
         datasets.load("derm-ddx")
+
+
+def test_a_file_that_cannot_be_had_says_where_it_is_and_where_to_put_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a folder of data and without; without the extra that downloads; a file that is in no project as it is."""
+    monkeypatch.setattr("bayesagree.datasets._files.find_spec", lambda name: None)
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    path = "crowd-gold/bluebird_gold.csv"
+    row, words = sources_of(path)[0], "(or pip install 'bayesagree[data]' to download it)"
+    with pytest.raises(FileNotFoundError) as stop:
+        locate(path)
+    assert (
+        str(stop.value)
+        == f"data file {path!r} is not there; get it from {row['url']} and put it in {tmp_path}/{path} {words}"
+    )
+    monkeypatch.delenv("BAYESAGREE_DATA")
+    with pytest.raises(FileNotFoundError, match=r"put it in <folder>/crowd-gold/.* and set BAYESAGREE_DATA=<folder> "):
+        locate(path)
+    with pytest.raises(
+        FileNotFoundError, match="it is a conversion of files that cannot be downloaded as they are"
+    ) as stop:
+        locate("cifar10h/none.csv")
+    assert SOURCES["cifar10h"]["url"] in str(stop.value)
+
+
+def test_files_of_the_folder_come_first_plain_before_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAYESAGREE_DATA", str(tmp_path))
+    (tmp_path / "crowd-gold").mkdir()
+    plain = tmp_path / "crowd-gold" / "bluebird_gold.csv"
+    packed = plain.with_name(f"{plain.name}.gz")
+    packed.write_bytes(gzip.compress(b"item,truth\n1,1\n"))
+    assert locate("crowd-gold/bluebird_gold.csv") == packed
+    plain.write_text("item,truth\n1,0\n")
+    assert locate("crowd-gold/bluebird_gold.csv") == plain
+
+
+def test_parts_of_a_file_are_joined_once_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An array of NumPy and the table of a network: a label and ten counts stand before its probabilities."""
+    import pooch
+
+    counts, shares = np.array([[3, 0], [1, 2]]), np.array([[0.75, 0.25], [0.5, 0.5]])
+    np.save(tmp_path / "counts.npy", np.asfortranarray(counts))
+    np.savetxt(tmp_path / "network.csv", np.column_stack([np.full((2, 11), 9), shares]), delimiter=",")
+    rows = [
+        {"part": part, "url": f"https://x.org/y/{name}", "dtype": dtype, "sha256": hashlib.sha256(data).hexdigest()}
+        for part, name, dtype, data in (
+            ("counts", "counts.npy", "<i2", counts.astype("<i2").tobytes()),
+            ("network", "network.csv", "<f4", shares.astype("<f4").tobytes()),
+        )
+    ]
+    asked = []
+
+    def retrieve(url: str, known_hash: None, fname: str, path: Path) -> str:
+        asked.append((url, path))
+        return str(tmp_path / fname)
+
+    monkeypatch.delenv("BAYESAGREE_DATA", raising=False)
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    monkeypatch.setattr(pooch, "os_cache", lambda name: tmp_path / "cache")
+    monkeypatch.setattr("bayesagree.datasets._files.sources_of", lambda path: rows)
+    for _ in range(2):  # the second time from the cache
+        joined = locate("cifar10h/joined.npz")
+    assert joined == tmp_path / "cache" / "cifar10h" / "joined.npz"
+    assert asked == [(row["url"], tmp_path / "cache" / "parts") for row in rows]
+    with np.load(joined) as found:
+        np.testing.assert_array_equal(found["counts"], counts)
+        np.testing.assert_array_equal(found["network"], shares)
+        assert (found["counts"].dtype, found["network"].dtype) == ("<i2", "<f4")
+    rows[1]["sha256"] = rows[0]["sha256"]
+    with pytest.raises(
+        FileNotFoundError, match=r"network\.csv does not hold the published network of CIFAR-10H"
+    ) as stop:
+        locate("cifar10h/other.npz")
+    assert SOURCES["cifar10h"]["url"] in str(stop.value)
 
 
 @pytest.mark.long
