@@ -1,5 +1,6 @@
 """What holds for every command: help with a valid example, refusals that name the way out, no partial files."""
 
+import json
 import shlex
 import subprocess
 import sys
@@ -117,6 +118,11 @@ REFUSED = {
     "plan labels.csv --cost 1": "must be two numbers, or three with the cost of a run",
     f"next {MODELS} --goal luck": "'luck' is not one of 'decision'",
     "next labels.csv --tool excel -o tasks.json": "'excel' is not one of 'label_studio'",
+    "judge verdicts.csv --people games.csv": "'games.csv' holds comparisons of models: bayesagree preferences games.csv",
+    "contents --data bluebird": "name a file: it is read and its contents are shown",
+    "next labels.csv -o items.xls": "tables are written as .csv, .tsv, .parquet, .jsonl, not '.xls'",
+    "annotators ratings.csv --scale 1,5 --allow-unmixed": "--allow-unmixed is not used for ratings",
+    "agreement models.csv": "no column 'annotator' for the annotator",
     "preferences labels.csv": "comparisons are rows of left, right and winner",
     "preferences games.csv --scale elo": "'elo' is not one of 'strength'",
     "preferences games.csv --order often": "'often' is not one of 'auto'",
@@ -201,6 +207,65 @@ def test_a_file_alone_says_what_it_holds_and_which_commands_fit(document):
     for command in printed:
         name, *words = shlex.split(command)[1:]
         assert COMMANDS[name].make_context(name, words).params
+
+
+def test_the_commands_that_fit_depend_on_what_a_file_holds(document, tmp_path, monkeypatch):
+    def fitting(*words):
+        return [row["command"].removeprefix("bayesagree ") for row in document("contents", *words)["commands"]]
+
+    games = ["preferences", "agreement", "report", "next", "plan"]
+    assert fitting("games.csv") == [f"{command} games.csv" for command in games]
+    labels = [f"{command} labels.csv" for command in ("agreement", "plausibility", "annotators", "report")]
+    assert fitting("labels.csv") == labels
+    scale = "ratings.csv --scale 1,4"
+    with_five = pd.DataFrame({"item": [1, 1], "annotator": [*"ab"], "rating": [1, 4]})
+    with_five.to_csv(tmp_path / "ratings.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    half = [f"agreement {scale}", f"plausibility {scale} --threshold 2.5", f"report {scale}"]
+    assert fitting(*scale.split()) == half
+    counts = pd.DataFrame({"item": [1, 2], "yes": [2, 0], "no": [1, 3]})
+    counts.to_csv(tmp_path / "counts.csv", index=False)
+    kinds = fitting("counts.csv", "--format", "counts")
+    assert kinds == [f"{command} counts.csv --format counts" for command in ("agreement", "plausibility", "report")]
+
+
+def test_outputs_of_models_alone_are_evaluated_beside_annotations(document, run, tmp_path):
+    outputs = _exports.lm_eval(tmp_path, _exports.votes(2, 3))
+    found = document("contents", outputs)
+    assert [row["command"] for row in found["commands"]] == [f"bayesagree evaluate ANNOTATIONS {outputs}"]
+    code, _, err = run("agreement", outputs)
+    assert (code, err.splitlines()[-1].split(") ")[-1]) == (2, "holds outputs of models, no annotations")
+
+
+def test_items_to_label_next_are_kept_with_their_texts(document, run, folder, tmp_path):
+    texts = pd.DataFrame({"item": [f"t{i}" for i in range(32)], "text": [f"words {i}" for i in range(32)]})
+    texts.to_csv(tmp_path / "texts.csv", index=False)
+    words = ("next", "labels.csv", "-n", 3, "--plausibility", "dirichlet")
+    found = document(*words, "--contents", tmp_path / "texts.csv", "-o", tmp_path / "kept.csv")
+    kept = pd.read_csv(tmp_path / "kept.csv")
+    assert kept["item"].tolist() == [row["item"] for row in found["items"]]
+    assert kept["text"].tolist() == [f"words {item[1:]}" for item in kept["item"]]
+    assert run(*words, "--tool", "table", "-o", tmp_path / "plain.json").returncode == 0
+    shown = [task["data"] for task in json.loads((tmp_path / "plain.json").read_text())]
+    assert shown == [{"item": item} for item in kept["item"]]
+
+
+@pytest.mark.parametrize(("number", "words"), [
+    (1200, "1,200 more comparisons of A and B would separate them with probability 0.8."),
+    (None, "A million more comparisons of A and B would not separate them with probability 0.8."),
+])  # fmt: skip
+def test_a_plan_of_comparisons_says_how_many_more_separate_the_best(document, monkeypatch, number, words):
+    worth = pd.DataFrame({"votes": [0]})
+    worth.attrs |= {"models": ("A", "B"), "separating": number}
+    monkeypatch.setattr("bayesagree.planning.value_of_votes", lambda pilot, random_seed: worth)
+    assert document("plan", "games.csv") == {"notes": [words], "comparisons": [{"votes": 0}]}
+
+
+def test_a_report_needs_its_extra_before_it_reads_a_file(run, monkeypatch):
+    monkeypatch.setattr("bayesagree.cli.report.find_spec", lambda name: None)
+    code, out, err = run("report", "labels.csv")
+    assert (code, out) == (2, "")
+    assert "the report needs the extra report: pip install 'bayesagree[report]'" in err
 
 
 @pytest.mark.parametrize("tool", ["label_studio", "prodigy", "inspect"])

@@ -207,6 +207,20 @@ def test_annotators(document, folder, votes):
     assert {row["measure"] for row in found["confidence"]} >= {"gold_items"}
 
 
+def test_annotators_of_ratings_are_ordered_by_their_levels(document, folder, tmp_path):
+    """The level of each annotator, who alone stands beside it, and the components of variance of `icc`."""
+    found = document("annotators", "ratings.csv", "--scale", "1,5", *OPTIONS, "-o", tmp_path / "levels.csv")
+    ratings = ba.read_annotations(folder / "ratings.csv", scale=(1, 5))
+    tree = ba.normal_inverse_gamma(ratings, annotator_effects="shift", **SHORT)
+    drawn = tree["posterior"]["annotator_shift"].mean(("chain", "draw")).to_series()
+    levels = {row["annotator"]: row["shift"] for row in found["annotators"]}
+    assert levels == pytest.approx(drawn.to_dict())
+    assert [*levels.values()] == sorted(levels.values())
+    parts = ba.agreement.icc(ratings, random_seed=3).attrs["variances"]
+    assert {row["part"]: row["value"] for row in found["variances"]} == pytest.approx(parts)
+    assert pd.read_csv(tmp_path / "levels.csv")["annotator"].tolist() == [*levels]
+
+
 def test_judge_of_columns_of_other_names(document, calls, folder, tmp_path):
     table, people = (pd.read_csv(folder / f"{name}.csv") for name in ("verdicts", "labels"))
     table, people = table[table["judge"] == "gpt"], people[people["annotator"] == "ann"]  # no rate by the truth
@@ -262,6 +276,16 @@ def test_people_whose_table_names_them_otherwise(document, run, folder, tmp_path
     words = ("agreement", "labels.csv", "--group", "age", "--seed", 2, "--annotators")
     assert document(*words, tmp_path / "raters.csv") == document(*words, "people.csv")
     assert "column 'rater' is taken for the annotator" in run(*words, tmp_path / "raters.csv").stderr
+
+
+def test_predictions_per_annotation_have_no_truth_by_group(document, run, folder, tmp_path, votes):
+    """Each annotator's label by one who never errs: all groups are served alike."""
+    said = votes.to_long().assign(model="m")
+    said.to_csv(tmp_path / "said.csv", index=False)
+    words = ("labels.csv", tmp_path / "said.csv", "--annotators", "people.csv", "--group", "age", "--draws", 20)
+    code, _, err = run("subjective", *words, "--truth", "by-group")
+    assert code == 2 and "--truth by-group scores predictions per item; these are per annotation" in err
+    assert [row["raw_mean"] for row in document("subjective", *words)["groups"]] == [1, 1]
 
 
 @pytest.mark.long
