@@ -118,7 +118,7 @@ REFUSED = {
     "plan labels.csv --cost 1": "must be two numbers, or three with the cost of a run",
     f"next {MODELS} --goal luck": "'luck' is not one of 'decision'",
     "next labels.csv --tool excel -o tasks.json": "'excel' is not one of 'label_studio'",
-    "judge verdicts.csv --people games.csv": "'games.csv' holds comparisons of models: bayesagree preferences games.csv",
+    "judge verdicts.csv --people games.csv": "'games.csv' holds comparisons of models: bayesagree preferences",
     "contents --data bluebird": "name a file: it is read and its contents are shown",
     "next labels.csv -o items.xls": "tables are written as .csv, .tsv, .parquet, .jsonl, not '.xls'",
     "annotators ratings.csv --scale 1,5 --allow-unmixed": "--allow-unmixed is not used for ratings",

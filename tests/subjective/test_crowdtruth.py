@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from bayesagree import ConvergenceError, Labels
+from bayesagree import ConvergenceError, InputError, Labels
 from bayesagree.datasets import load
 from bayesagree.subjective import crowdtruth
 from studies.crowd import spammers
@@ -147,6 +147,20 @@ def test_an_item_with_one_judgment_has_no_quality_and_counts_for_nothing():
         scores = crowdtruth(Labels.from_matrix([["a", "a"], ["b", None]], items=["both", "lonely"]))
     assert scores["uqs"].values.tolist() == [1, pytest.approx(np.nan, nan_ok=True)]
     assert scores["wqs"].values.tolist() == [1, 1]
+
+
+def test_what_has_no_crowd_truth():
+    with pytest.raises(InputError, match="CrowdTruth scores annotators, but these labels do not say whose they are"):
+        crowdtruth(Labels.from_counts([[2, 1]]))
+    with pytest.raises(InputError, match="no item was judged by two annotators: there is no agreement to measure"):
+        crowdtruth(Labels.from_matrix([["a", None], [None, "b"]]))
+    split = votes(["a", "b", "b"], ["a", "a", "b"], ["b", "a", "a"])
+    done = crowdtruth(split, tolerance=1e-6)
+    rounds = done.attrs["n_iterations"]
+    assert done.attrs["last_change"] < 1e-6
+    assert crowdtruth(split, tolerance=1e-6, max_iterations=rounds).identical(done)
+    with pytest.raises(ConvergenceError, match=f"after {rounds - 1} iterations; pass a tolerance above 1e-06 or more"):
+        crowdtruth(split, tolerance=1e-6, max_iterations=rounds - 1)
 
 
 def test_spammers_are_found_and_always_the_same_label_is_the_chance_level():

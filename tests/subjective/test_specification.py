@@ -1,11 +1,13 @@
 """The seven points of an evaluation of subjective labels, checked against data; individual fairness."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 
-from bayesagree import Labels
+from bayesagree import InputError, Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective.performance import individual_unfairness
 from bayesagree.subjective.specification import EvaluationSpecification
@@ -83,3 +85,47 @@ def test_similar_people_are_served_alike_or_not():
     people = Annotators.from_table(pd.DataFrame(towns))
     unfair = individual_unfairness(people, performance, ["age", "town"])
     assert unfair.values == pytest.approx([0.1, 0.1])  # y and z alone
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"fairness": "equal"}, "fairness='equal' is not one of 'group', 'individual'"),
+        ({"fairness": "individual"}, "individual fairness is about similar annotators: name similarity=[features]"),
+        (
+            {"labels": {"ok": 0.5, "toxic": 0.4}},
+            "target distribution labels={'ok': 0.5, 'toxic': 0.4}: shares are 0 or",
+        ),
+        ({"labels": {"ok": 1.5, "toxic": -0.5}}, "target distribution labels="),
+        ({"labels": {"ok": np.nan}}, "target distribution labels="),
+        ({"annotators": {"age": {}}}, "target distribution age={}"),
+        ({"items": {"source": {"web": "all"}}}, "target distribution source={'web': 'all'}"),
+    ],
+)
+def test_declarations_that_say_nothing_that_can_hold(declared, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        EvaluationSpecification("bias", **declared)
+
+
+def test_a_declaration_is_read_from_json_or_refused(data):
+    read = EvaluationSpecification.from_json('{"bias_definition": "bias", "protected": "age", "smallest_group": 3}')
+    assert (read.protected, read.smallest_group) == (("age",), 3)  # one name is no list of letters
+    for text in ("[1", "[1, 2]", '{"bias_definition": "bias", "colour": 1}'):
+        with pytest.raises(InputError, match="this is not a specification: "):
+            EvaluationSpecification.from_json(text)
+    by_source = EvaluationSpecification("bias", items={"source": {"web": 1.0}})
+    for items in (None, pd.DataFrame({"text": ["t"] * 30})):
+        with pytest.raises(InputError, match="there is a target by item attribute 'source'; pass items= with it"):
+            by_source.check(*data, items=items)
+
+
+@pytest.mark.parametrize(("n_yes", "gap"), [(60, False), (61, True), (40, False), (39, True)])
+def test_a_share_is_a_gap_beyond_two_standard_errors_of_its_target(n_yes, gap):
+    """Of 100 labels with a target of one half the standard error is 5."""
+    labels = Labels.from_matrix(np.where(np.arange(100) < n_yes, "yes", "no").reshape(50, 2))
+    people = Annotators.from_table(pd.DataFrame({"annotator": [0, 1]}))
+    report = EvaluationSpecification("bias", labels={"yes": 0.5, "no": 0.5}).check(labels, people)
+    words = [f"labels, label = {name}: {n} %, target 50 %" for name, n in (("no", 100 - n_yes), ("yes", n_yes))]
+    assert [*report.gaps] == words * gap
+    assert "Gaps:\n\nnone found\n" in report.to_markdown() or gap
+    assert "- similarity: not stated" in report.to_markdown()

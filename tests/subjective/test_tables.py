@@ -2,8 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from bayesagree import Labels, Ratings
+from bayesagree import InputError, Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.io.doors import as_annotators
@@ -42,3 +43,18 @@ def test_people_are_read_from_a_file_as_from_a_table(tmp_path):
     people.to_csv(tmp_path / "people.csv", index=False)
     read = [as_annotators(given).features.to_dict() for given in (people, tmp_path / "people.csv")]
     assert read[0] == read[1] and read[0]
+
+
+def test_tables_of_predictions_have_the_column_of_what_they_predict(tmp_path):
+    ratings = Ratings.from_matrix([[1, 2]], scale=(1, 3), step=1)
+    pd.DataFrame({"model": ["A"], "item": [0], "stars": [2.5]}).to_csv(tmp_path / "said.csv", index=False)
+    read = tables.read_model_predictions(tmp_path / "said.csv", ratings, rating="stars")
+    assert read["A"].to_dict() == {0: 2.5}
+    with pytest.raises(InputError, match="no column 'rating'; these predictions need model, item, rating"):
+        tables.read_model_predictions(tmp_path / "said.csv", ratings)
+    with pytest.raises(
+        InputError, match="accuracy and the disagreement rate are of labels, and these are ratings: pass"
+    ):
+        tables.as_labels(ratings, None)
+    sides = tables.as_labels(ratings, 2.0)
+    assert sides.categories[sides.label_index].tolist() == ["below", "at_or_above"]
