@@ -87,6 +87,8 @@ def test_compare_by_hand():
         ({"plausibility": "prirn"}, "plausibility='prirn' is for Rankings, and these are Labels; use 'dirichlet'"),
         ({"items": "random"}, "items='random' is not one of"),
         ({"metrics": ()}, "there is no metric"),
+        ({"cluster": [0] * 300}, "cluster= names what is resampled together: pass items='bootstrap' with it"),
+        ({"gold": {"nowhere": 0}}, "nowhere"),
         ({"plausibility": "dirichlet", "reliability": (1, 1)}, "lists a value twice"),
         ({"plausibility": "dirichlet", "reliability": -1}, "reliability=-1"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import compare, evaluate, pairwise
+from bayesagree import Labels, Predictions, Rankings, compare, evaluate, pairwise
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation import tables
 
@@ -46,3 +46,56 @@ def test_a_model_without_a_score_is_neither_better_nor_worse():
     table, pairs = compare(draws), pairwise(draws)
     assert table["score"].isna().tolist() == [False, True]
     assert np.isnan(table["prob_better"]).all() and np.isnan(pairs["prob_better"]).all()
+
+
+VOTES = Labels.from_matrix([["no", "no"], ["yes", "no"], ["no", "no"]], labels=["no", "yes", "perhaps"])
+
+
+@pytest.mark.parametrize(
+    ("annotations", "models", "missing", "notes"),
+    [
+        (VOTES, None, "error", []),
+        (Labels.from_counts([[1, 0], [0, 1]]), None, "error", ["No item has two annotations: how far annotators disa"]),
+        (VOTES, {"A": ["no", "perhaps", "no"], "B": ["no", "no", "no"]}, "error", []),
+        (
+            VOTES,
+            {"A": ["perhaps", None, "no"], "B": [None, None, "no"]},
+            "wrong",
+            ["3 missing predictions count as wrong."],
+        ),
+        (
+            VOTES,
+            {"A": ["perhaps", None, "no"], "B": [None, None, "no"]},
+            "skip",
+            ["2 of 3 items are left out: a model pr"],
+        ),
+        (
+            VOTES,
+            {"A": ["no", "perhaps", "no"], "B": ["no", "perhaps", "no"]},
+            "error",
+            ["A and B predict the same label"],
+        ),
+        (
+            VOTES,
+            {"A": ["no", "yes", "no"]},
+            "error",
+            ["Labels that nobody gave and no model predicts: 'perhaps'. They c"],
+        ),
+    ],
+)
+def test_a_reader_is_told_what_is_not_expected(annotations, models, missing, notes):
+    given = models and Predictions.from_labels(models, labels=["no", "yes", "perhaps"])
+    found = tables.given_notes(annotations, given, missing)
+    assert len(found) == len(notes)
+    assert all(here.startswith(note) for here, note in zip(found, notes))
+
+
+def test_annotations_beside_items_that_only_models_know_are_left_out_together():
+    """Items of either side count once; of the first three pairs of equal models a sentence each."""
+    some = Predictions.from_labels({"A": ["no", "perhaps"]}, items=[0, 5], labels=["no", "yes", "perhaps"])
+    assert tables.given_notes(VOTES, some, "skip") == ["2 of 4 items are left out: a model predicts nothing for them."]
+    alike = Predictions.from_labels({name: ["no", "perhaps", "no"] for name in "ABCD"})
+    notes = tables.given_notes(VOTES, alike, "error")
+    assert [note.split(" predict")[0] for note in notes if "same label" in note] == ["A and B", "A and C", "A and D"]
+    ranked = Rankings.from_blocks([[[["no"], ["yes"]]] * 2] * 3, labels=["no", "yes", "perhaps"])
+    assert tables.given_notes(ranked, None, "error") == [] and len(tables.given_notes(ranked, alike, "error")) == 4

@@ -117,3 +117,18 @@ def test_a_metric_may_be_left_out_where_there_is_one():
     two = xr.DataTree.from_dict({"posterior": tree["posterior"].to_dataset().assign(other=tree["posterior"]["score"])})
     with pytest.raises(InputError, match="this result has 2 metrics; name one of 'score', 'other'"):
         compare(two)
+
+
+def test_differences_within_a_region_make_no_practical_difference():
+    """Of four draws the gaps are 0, .1, .2 and -.3: a gap as large as the region lies in it, and ties lie in none."""
+    draws = np.array([[0.5, 0.5], [0.6, 0.5], [0.75, 0.5], [0.25, 0.5]])
+    for rope, better, worse in ((0.0, 2, 1), (0.25, 0, 0), (0.2, 1, 1), (1.0, 0, 0)):
+        found = pairwise(result_of(draws), rope=rope).sel(model="m0", other_model="m1")
+        shares = [float(found[name]) * 4 for name in ("better", "equivalent", "worse")]
+        assert shares == pytest.approx([better, 4 - better - worse, worse])
+    for rope in (-0.1, np.nan):
+        with pytest.raises(InputError, match=f"rope={rope} must be a difference of at least 0"):
+            pairwise(result_of(draws), rope=rope)
+    mirrored = pairwise(result_of(draws), rope=0.2)
+    np.testing.assert_array_equal(mirrored["better"].values.T, mirrored["worse"].values)
+    assert np.isnan(np.diagonal(mirrored["better"].values)).all()

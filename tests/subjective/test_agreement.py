@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesagree import Labels
+from bayesagree import Labels, Ratings, krippendorff_alpha
 from bayesagree.annotations.annotators import Annotators
+from bayesagree.annotations.groups import Groups
 from bayesagree.subjective.agreement import group_agreement
 
 
@@ -46,3 +47,27 @@ def test_too_few_items_have_no_interval_and_alpha_is_at_most_one():
         assert table.loc[known, "note"].str.contains("an interval over items needs 3").all() == (n < 3)
         assert (table.loc[~known, "note"] != "").all()
         assert not (table[["alpha", "lower", "upper"]] > 1).any(axis=None)
+
+
+def test_ratings_of_groups_agree_by_the_square_of_their_distance():
+    """Pairs of the two groups by loops: items without one of both are left out, an annotation counts once."""
+    cells = np.array([[1, 2, 4, np.nan], [3, 3, 3, 5], [5, np.nan, 4, 4], [2, 1, np.nan, np.nan]])
+    ratings = Ratings.from_matrix(cells, scale=(1, 5), step=1)
+    groups = Groups(ratings.annotators, np.array(["x", "y"]), np.array([0, 0, 1, 1], np.int32), "g")
+    distances, common = [], ([], [])
+    for row in cells[:3]:
+        x, y = (part[~np.isnan(part)] for part in (row[:2], row[2:]))
+        distances += [((v - other) ** 2).mean() for own, other in ((x, y), (y, x)) for v in own]
+        common[0].extend(x)
+        common[1].extend(y)
+    expected = np.mean([(v - w) ** 2 for v in common[0] for w in common[1]])
+    table = group_agreement(ratings, groups, random_seed=1).set_index(["group", "other_group"])
+    between = table.loc[("x", "y")]
+    assert between["alpha"] == pytest.approx(1 - np.mean(distances) / expected)
+    assert between["pairs"] == 2 + 4 + 2
+    assert table.loc[("x", "x"), "pairs"] == 3 and table.loc[("y", "y"), "pairs"] == 2
+    within = krippendorff_alpha(Ratings.from_matrix(cells[:, :2], scale=(1, 5)), level="interval")
+    assert table.loc[("x", "x"), "alpha"] == pytest.approx(within)
+    assert table.attrs["ci_kind"] == "dirichlet process hdi"
+    unordered = group_agreement(Labels.from_matrix(cells), groups, random_seed=1)
+    assert unordered.attrs["ci_kind"] == "dirichlet process eti"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesagree import InputError, Labels
+from bayesagree import InputError, Labels, Ratings
 from bayesagree.annotations.groups import Groups
-from bayesagree.subjective.disagreement import disagreement_rate, without_items
+from bayesagree.subjective.disagreement import disagreement_rate, recode, without_items
 from bayesagree.subjective.performance import group_performance
 from studies.groups import dispersion_null
 
@@ -65,6 +65,24 @@ def test_the_rate_from_some_items_is_that_of_only_those():
         disagreement_rate(labels, items=[99])
     with pytest.raises(InputError, match="leave out fewer"):
         without_items(labels, labels.items)
+
+
+def test_an_annotator_without_a_majority_to_differ_from_has_no_rate():
+    alone = Labels.from_matrix([["a", "a", None], ["a", "b", None], [None, None, "b"]], annotators=[*"xyz"])
+    with pytest.warns(UserWarning, match="1 annotators have no item with a majority to differ from, .* NaN: 'z'"):
+        rate = disagreement_rate(alone, own_vote=False)
+    np.testing.assert_array_equal(rate, [0.5, 0.5, np.nan])
+    with pytest.raises(InputError, match="ties='half' is not one of 'full', 'exclude'"):
+        disagreement_rate(Labels.from_matrix([["a", "a"]]), ties="half")
+    with pytest.raises(InputError, match=r"items= holds \[1\], which names no item"):
+        disagreement_rate(Labels.from_matrix([["a", "a"]]), items=[[1]])
+    with pytest.raises(InputError, match="the disagreement rate needs to know who gave each label"):
+        disagreement_rate(Labels.from_counts([[1, 2]]))
+
+
+def test_a_rating_at_the_threshold_is_on_its_upper_side():
+    sides = recode(Ratings.from_matrix([[1, 2], [3, np.nan]], scale=(1, 3), step=1), 2)
+    assert sides.to_matrix().to_numpy().tolist() == [["below", "at_or_above"], ["at_or_above", None]]
 
 
 def test_a_rate_from_other_items_does_not_make_bias():

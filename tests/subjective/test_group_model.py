@@ -8,7 +8,7 @@ import pytest
 from _paths import ROOT
 from scipy.stats import beta, betabinom
 
-from bayesagree import Labels, Predictions
+from bayesagree import InputError, Labels, Predictions
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective._beta_binomial import group_draws
@@ -99,3 +99,18 @@ def test_probabilities_of_being_served_worse(uneven):
     assert found.item() == np.mean(f - m > middle) == pytest.approx(0.5, abs=0.01)
     dispersion = tree["posterior"]["dispersion"].sel(model="A")
     assert abs(float(dispersion.mean()) - 0.85) < 4.5 * float(dispersion.std())
+
+
+def test_groups_without_a_prediction_of_every_model_are_left_out():
+    """Of the others the agreements of each annotator, by hand."""
+    labels = Labels.from_matrix([["a", "a", None], ["b", "a", None], [None, None, "a"]], annotators=[*"xyz"])
+    groups = Groups(labels.annotators, np.array(["f", "m", "n"]), np.array([0, -1, 2], np.int32), "g")
+    models = Predictions.from_labels({"A": ["a", "a", "a"], "B": ["b", "b", None]})
+    counts = group_counts(labels, models, groups)
+    assert (counts.groups.tolist(), counts.group.tolist()) == (["f"], [0])
+    assert (counts.agree.tolist(), counts.total.tolist()) == ([[1], [1]], [[2], [2]])
+    alone = Groups(labels.annotators, np.array(["n"]), np.array([-1, -1, 0], np.int32), "g")
+    with pytest.raises(
+        InputError, match="no group has an annotator with both annotations and predictions of every mod"
+    ):
+        group_counts(labels, models, alone)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import InputError, Labels
+from bayesagree import InputError, Labels, Predictions
 from bayesagree.annotations.groups import Groups
 from bayesagree.subjective import dividing_items, group_permutation_test
-from bayesagree.subjective.group_truth import group_score_table, group_truth_table
+from bayesagree.subjective.group_truth import group_score_table, group_truth_table, group_truth_tables
 
 
 def crowd(random_seed, shift_of_group=0.0, sd_of_people=1.0):
@@ -99,3 +99,16 @@ def test_scores_of_a_group_are_compared_with_the_mean_of_the_others():
     apart = draws[..., 0, 0] - draws[..., 1:, 0].mean(axis=2)
     low, high = table.loc["a", ["difference_lower", "difference_upper"]]
     assert np.mean((low <= apart) & (apart <= high)) == pytest.approx(0.95, abs=0.01)
+
+
+@pytest.mark.filterwarnings("ignore:.* votes per group and item. scores against the truth of a group:UserWarning")
+def test_tables_of_the_truth_of_groups_hold_one_score_test_and_list():
+    labels, groups = crowd(1, 6.0, 0.5)
+    some = labels.select(labels.item_index < 10)
+    models = Predictions.from_labels({"A": [1] * 10, "B": [0] * 10}, labels=[0, 1])
+    found = group_truth_tables(some, models, groups, draws=20, random_seed=1)
+    mean = found["scores"].set_index(["group", "model"])["mean"]
+    np.testing.assert_allclose([mean["a"].sum(), mean["b"].sum()], 1)  # what one model misses the other has
+    test = group_permutation_test(some, groups, random_seed=1)
+    assert found["groups"]["p_value"].tolist() == test["p_value"].values.tolist()
+    assert set(found["items"]["item"]) <= set(range(10)) and len(found["items"])
