@@ -184,7 +184,7 @@ def test_one_rating_of_1e_124_does_not_blur_the_other_items():
     assert few == pytest.approx(everything, abs=0.01)
 
 
-@pytest.mark.parametrize("hyper", [None, (0.3, 0.6), (0.5, 0.95), (0.8, 0.1), (0.8, 0.01)], ids=str)
+@pytest.mark.parametrize("hyper", [None, (0.3, 0.6), (0.5, 0.95), (0.8, 0.1), (0.8, 0.01), (0.99, 0.01)], ids=str)
 def test_item_means_are_drawn_from_their_posterior(hyper):
     """Mean and square of mu given the precision and (m, s) of 100 items with the same ratings, 400 draws of each."""
     row, precision = [0, 1, 1], 1.5

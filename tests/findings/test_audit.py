@@ -6,9 +6,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special, stats
 
 import bayesagree as ba
-from bayesagree.findings.case import Finding
+from bayesagree.findings import of_annotations, of_models
+from bayesagree.findings.case import Case, Finding
 from bayesagree.findings.table import _corrected
 from benchmarks import audit as worlds
 
@@ -99,3 +101,146 @@ def test_progress_counts_the_checks():
     done = []
     found = ba.audit(ba.Labels.from_matrix([[0, 1], [1, 1], [0, 0]] * 5), random_seed=1, progress=done.append)
     assert done == [1] * len(found)
+
+
+def case_of(annotations, **given):
+    """A test set as the checks see it."""
+    every = {"every_item": annotations.items, "predictions": None, "people": None, "gold": None, "time": pd.DataFrame()}
+    return Case(annotations, **(every | {"random_seed": 1, "comparisons": None} | given))
+
+
+def looked(name, annotations, **given):
+    checks = of_annotations.CHECKS | of_models.CHECKS
+    return checks[name].look(case_of(annotations, **given))
+
+
+def test_an_answer_agrees_with_the_majority_of_the_others_a_half_where_they_are_split():
+    votes = ba.Labels.from_matrix([["a", "a", "b"], ["a", "b", None], ["a", None, None], ["b", "b", "b"]])
+    np.testing.assert_array_equal(case_of(votes).agrees, [0.5, 0.5, 0, 0, 0, np.nan, 1, 1, 1])
+    with pytest.raises(ba.InputError, match="items with two answers"):
+        _ = case_of(ba.Labels.from_matrix([["a", None], [None, "b"]])).agrees
+    fifths = case_of(ba.Ratings.from_matrix(np.arange(10.0).reshape(5, 2), scale=(0, 9)))
+    assert fifths.code.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("split", "where"), [(1, ["a"]), (7, []), (0, [])], ids=["kappa is low", "agreement is low", "nothing differs"]
+)
+def test_high_agreement_with_a_low_kappa_is_said_by_both(split, where):
+    """Pairs by hand: of 20 items some are split, all others have one label."""
+    counts = np.array([[1, 1]] * split + [[2, 0]] * (19 - split) + [[2 * (split > 0), 2 * (split == 0)]])
+    found = looked("paradox", ba.Labels.from_counts(counts, labels=["a", "b"]))
+    usual = counts.sum(axis=0) / 40
+    agreed = 1 - split / 20
+    assert found.where == where
+    assert found.said == (
+        f"answers agree in {agreed:.2f} of pairs, yet kappa is {1 - (1 - agreed) / (1 - usual @ usual):.2f}: "
+        f"{usual.max():.2f} of them are 'a'"
+    )
+
+
+def test_items_that_one_vote_may_turn_are_named_beyond_one_in_ten():
+    open_, closed = [[2, 1], [1, 1], [1, 0]], [[3, 1], [2, 0], [0, 3]]
+    found = looked("few_votes", ba.Labels.from_counts(open_ + closed))
+    assert found.where == [0, 1, 2] and "majority of 0.50 (" in found.said
+    tenth = looked("few_votes", ba.Labels.from_counts([[2, 1]] + [[3, 0]] * 9))
+    assert tenth.where == [] and "0.10 (" in tenth.said
+
+
+@pytest.mark.parametrize(("lacking", "severity"), [(1, None), (2, "critical")])
+def test_more_than_a_twentieth_of_the_items_without_prediction_is_critical(lacking, severity):
+    """One of them is among the predictions without a label, another in no row of them."""
+    votes = ba.Labels.from_counts([[1, 1]] * 20)
+    models = ba.Predictions.from_labels({"A": [None] + [0] * (20 - lacking), "B": [1] * (21 - lacking)}, labels=[0, 1])
+    scored = votes.select(votes.item_index < 21 - lacking)
+    found = looked("missing", scored, every_item=votes.items, predictions=models)
+    assert (found.severity, found.chance) == (severity, None)
+    assert found.where == ["A"] if lacking == 1 else ["A", "B"]
+    assert found.said.startswith(f"'A' predicts nothing for {lacking / 20:.2f} (")
+
+
+def test_gold_that_nobody_gives_is_set_beside_what_independent_errors_give():
+    """Of 7 answers 4 are gold: an item of two is missed with (3 / 7)^2, one of three with (3 / 7)^3."""
+    votes = ba.Labels.from_counts([[2, 0], [0, 3], [1, 1], [0, 1]], labels=["no", "yes"])
+    found = looked("against_gold", votes, gold={0: "yes", 1: "yes", 2: "yes", 3: "no"})
+    expected = 2 * (3 / 7) ** 2 + (3 / 7) ** 3
+    assert (found.where, found.chance) == ([0], pytest.approx(1 - np.exp(-expected)))
+    assert f"nobody gives the label of gold on 1 of 3 items ({expected:.1f} expected" in found.said
+    with pytest.raises(ba.InputError, match=r"gold \(gold=\) of items with two answers"):
+        looked("against_gold", votes, gold={3: "no"})
+
+
+def test_answers_that_change_when_an_item_comes_again_are_counted():
+    """Of four repeated answers one changed, at .15 each: 1 - .85^4."""
+    rows = [(item, who, "x") for item in range(2) for who in "ab" for _ in range(2)]
+    rows[-1] = (1, "b", "y")
+    table = pd.DataFrame([*rows, (2, "a", "x")], columns=["item", "annotator", "label"])
+    found = looked("repeats", ba.Labels.from_long(table, duplicates="keep"))
+    assert (found.where, found.chance) == ([1], pytest.approx(1 - 0.85**4))
+    assert "gave another answer in 0.25 (" in found.said
+    several = table.assign(label=[*"xyxyxyxyx"])  # choices of one answer
+    with pytest.raises(ba.InputError, match="items that an annotator answered twice"):
+        looked("repeats", ba.Labels.from_long(several, duplicates="keep"))
+
+
+def test_an_annotator_of_one_answer_is_as_likely_as_the_root_of_its_share():
+    """Of 20 answers each, 30 of 40 are a: all of them a with (3 / 4)^10, of two annotators."""
+    said = np.column_stack([["a"] * 20, ["a"] * 10 + ["b"] * 10])
+    found = looked("one_answer", ba.Labels.from_matrix(said, annotators=["idle", "other"]))
+    assert found.chance == pytest.approx(2 * 0.75**10)
+    assert looked("one_answer", ba.Labels.from_matrix(np.full((20, 2), "a"))).chance == 1
+    with pytest.raises(ba.InputError, match="an annotator with 20 answers"):
+        looked("one_answer", ba.Labels.from_matrix(said[1:]))
+
+
+def test_answers_in_a_third_of_the_usual_time_are_too_fast():
+    """Twelve of twenty answers below a third of the median: a fair coin gives as many with the tail of a binomial."""
+    votes = ba.Labels.from_matrix(np.tile(["a", "b"], (20, 1)), annotators=["slow", "fast"])
+    seconds = np.concatenate([np.full(20, 9.0), np.full(12, 2.9), np.full(8, 9.0)])
+    time = pd.DataFrame({"item": [*range(20)] * 2, "annotator": np.repeat(["slow", "fast"], 20), "time": seconds})
+    assert looked("too_fast", votes, time=time).chance == pytest.approx(2 * stats.binom.sf(11, 20, 0.5))
+    assert looked("too_fast", votes, time=time.assign(time=time["time"].clip(3.0))).chance == 1  # a third is not below
+    fastest = looked("too_fast", votes, time=time.assign(time=np.where(time["annotator"] == "fast", 1.0, 9.0)))
+    assert fastest.where == ["fast"] and "in a third of the usual 5.0 seconds" in fastest.said  # the median of both
+    few = looked("too_fast", votes, time=time.assign(time=np.where(np.arange(40) < 24, 9.0, 1.0)))
+    assert few.where == ["fast"] and "'fast' gives 0.80 (" in few.said
+
+
+def test_labels_of_one_annotator_or_nobody_and_those_who_never_meet():
+    votes = ba.Labels.from_matrix(
+        [["a", "a", None, None], ["b", None, None, None], [None, None, "a", "c"], [None, None, "c", "a"]],
+        labels=[*"abcd"], annotators=[*"wxyz"],
+    )  # fmt: skip
+    assert looked("unused", votes).where == ["b", "d"]
+    apart = looked("never_meet", votes)
+    assert apart.where == ["w", "x"]
+    assert apart.said == "annotators form 2 groups that never meet on an item; the largest gives 0.57 of the answers"
+
+
+def test_items_on_which_all_models_err_alike_are_ranked_by_the_odds_that_the_label_is_wrong():
+    votes = ba.Labels.from_counts([[4, 0], [0, 4], [3, 1], [0, 3], [2, 2], [4, 0]], labels=["no", "yes"])
+    models = ba.Predictions.from_labels(
+        {"A": ["no", "yes", "yes", "no", "yes", "no"], "B": ["no", "yes", "yes", "no", "no", "no"]}
+    )
+    found = looked("all_err", votes, predictions=models)
+    right = special.logit([3 / 6, 4 / 6, 20 / 23])
+    odds = {2: right[0] + right[1] - 2 * right[2], 3: right[0] + right[1] - 3 * right[2]}
+    assert found.where == sorted(odds, key=lambda item: -odds[item]) == [2, 3]
+    likely = sum(one > 0 for one in odds.values())
+    assert found.said.endswith(f"if models err independently, {likely} of these labels are likely wrong")
+    assert "all 2 models give the same label against the majority of 0.33 (" in found.said
+    with pytest.raises(ba.InputError, match="two models"):
+        looked("all_err", votes, predictions=ba.Predictions.from_labels({"A": ["no"] * 6}, labels=["no", "yes"]))
+
+
+def test_scores_that_are_no_probabilities():
+    votes = ba.Labels.from_counts([[1, 1], [0, 2]])
+    sound = [[0.4, 0.6], [0.5, 0.505]]
+    scores = {"low": [[-0.1, 1.1], [0.5, 0.5]], "sum": [[0.4, 0.6], [0.5, 0.52]], "sound": sound}
+    assert looked("no_probabilities", votes, predictions=ba.Predictions.from_scores(scores)).where == ["low", "sum"]
+    for models, words in (
+        (None, "predictions of models"),
+        (ba.Predictions.from_labels({"A": [0, 1]}), "scores of models"),
+    ):
+        with pytest.raises(ba.InputError, match=words):
+            looked("no_probabilities", votes, predictions=models)

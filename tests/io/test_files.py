@@ -107,6 +107,20 @@ def test_a_folder_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["mine", "thesis.txt"]
 
 
+def test_an_error_of_the_system_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    """Libraries say what, some with a number of the system and some in words alone, of a temporary file."""
+    path = tmp_path / "result.nc"
+    for one, words in (
+        (OSError(28, "No space left on device", "elsewhere"), "No space left"),
+        (OSError("lost"), "lost"),
+    ):
+        with pytest.raises(OSError, match=words) as raised, atomic_path(path):
+            raise one
+        assert (raised.value.errno, raised.value.filename) == (one.errno, str(path))
+        assert raised.value.strerror == (one.strerror or "lost")
+    assert not list(tmp_path.iterdir())
+
+
 def test_none_and_null_are_labels_and_na_is_missing(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "item,annotator,label\n1,a,None\n1,b,null\n1,c,NA\n1,d,\n")
     with pytest.warns(UserWarning, match=r"'None', 'null' may stand for no answer; na_values="):

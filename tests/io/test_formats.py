@@ -287,3 +287,18 @@ def test_rows_without_an_answer_are_counted():
     rated = ROWS.assign(label=[1, None, 3])
     assert left_out(read_export(rated, rating="label", scale=(1, 3))) == {"rows without a rating": 1}
     assert left_out(read_export(ROWS.assign(rating=[1, None, 3]), kind="labels")) == {}
+
+
+def test_tables_of_other_libraries_are_read_by_their_own_conversion():
+    """A data set of `datasets` has names of columns and no check of its own; what holds no table is refused."""
+
+    class Rows:
+        column_names = ("item", "annotator", "label")
+
+        def to_pandas(self):
+            return ROWS
+
+    assert read_annotations(Rows()).to_long().equals(read_annotations(ROWS).to_long())
+    asked([1, 2], "expected a path or a table, got list; a table has rows and named columns")
+    named = ROWS.groupby("item").first().rename_axis("item")  # the index names the items
+    assert read_annotations(named).items.tolist() == [1, 2]
