@@ -131,6 +131,16 @@ def test_alignment_refuses_other_labels() -> None:
         hard.aligned(ITEMS, LABELS)
 
 
+def test_labels_that_are_no_answers_are_pointed_out_where_they_alone_lack() -> None:
+    scores = Predictions.from_scores({"A": np.zeros((2, 2))}, items=ITEMS, labels=LABELS)
+    words = "na_values=['skip'] reads labels that are no answers as missing"
+    with pytest.raises(InputError, match=re.escape(words)):
+        scores.aligned(ITEMS, np.array(["x", "y", "skip"]))
+    for items, labels in ((ITEMS, ["x", "z"]), (ITEMS, ["x"]), (np.array(["p", "q", "r"]), ["x", "y"])):
+        with pytest.raises(InputError, match=r"both sides must name the same (label|item)s$"):
+            scores.aligned(items, np.array(labels))
+
+
 @pytest.mark.parametrize(("given", "wanted"), [("Na\u0308vus", "N\u00e4vus"), ("yes ", "Yes"), ("1", 1)])
 def test_refusal_names_labels_that_differ_in_spelling_alone(given: str, wanted: str | int) -> None:
     scores = Predictions.from_scores({"A": np.zeros((2, 2))}, items=ITEMS, labels=[given, "other"])
@@ -166,6 +176,54 @@ def test_columns_between_0_and_1_are_levels_of_quantiles(last, quantiles):
     found = Predictions.from_numbers({"A": table})
     expected = [0.25, 0.5, 0.9] if quantiles else [1 / 6, 0.5, 5 / 6]
     np.testing.assert_allclose(np.ravel(found.levels), expected)
+
+
+def test_quantiles_stand_for_what_lies_nearer_to_them_than_to_others():
+    """Levels .1, .5 and .9 stand for .3, .4 and .3 of the distribution; equal samples for a third each."""
+    table = pd.DataFrame([[9.0, 1.0, 3.0]], columns=[0.9, 0.1, 0.5], index=["p"])
+    assert Predictions.from_numbers({"A": table}).points().tolist() == [[pytest.approx(0.3 * 1 + 0.4 * 3 + 0.3 * 9)]]
+    samples = Predictions.from_numbers({"A": [[9.0, 1.0, 3.5]]})
+    assert samples.points().tolist() == [[pytest.approx(4.5)]]
+    assert samples.numbers.tolist() == [[[1.0, 3.5, 9.0]]]
+    for cells, message in (
+        ([[9.0, 10.0, 3.0]], "model 'A', item 'p': the quantiles fall where their levels rise; correct them"),
+        ([[9.0, -np.inf, 3.0]], "model 'A', item 'p': a number is infinite; correct it"),
+    ):
+        with pytest.raises(InputError, match=message):
+            Predictions.from_numbers({"A": pd.DataFrame(cells, columns=table.columns, index=["p"])})
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ([0.2, 1.1], {}, "is the probability of the positive label of two, between 0 and 1 (there are 2 labels)"),
+        ([-0.1, 1.0], {}, "between 0 and 1 (there are 2 labels)"),
+        ([0.0, 1.0], {"labels": [*"abc"]}, "(there are 3 labels)"),
+        ([[0.5, 0.502]], {"probabilities": True}, "item 0: scores sum to 1.002 or are negative (1 such items in all)"),
+    ],
+)
+def test_scores_that_are_no_probabilities(given, options, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        Predictions.from_scores({"A": given}, **options)
+
+
+def test_probabilities_may_be_certain_and_sum_to_one_within_a_thousandth():
+    assert Predictions.from_scores({"A": [0.0, 1.0]}).scores.tolist() == [[[1, 0], [0, 1]]]
+    sound = Predictions.from_scores({"A": [[0.5, 0.5009], [1.0, 0.0]]}, probabilities=True)
+    assert sound.hard_labels().tolist() == [[1, 0]]
+
+
+def test_items_of_a_table_are_named_by_its_column_then_its_index_then_by_what_is_given():
+    table = pd.DataFrame({"x": [0.9, 0.2], "y": [0.1, 0.8]})
+    for one, items, names in (
+        (table.assign(item=["q", "p"]), ["r", "s"], ["q", "p"]),
+        (table.set_axis(["q", "p"], axis=0), ["r", "s"], ["q", "p"]),
+        (table, ["r", "s"], ["r", "s"]),
+        (table, None, [0, 1]),
+    ):
+        assert Predictions.from_scores({"A": one}, items=items).items.tolist() == names
+    with pytest.raises(InputError, match=r"3 item names for 2 items"):
+        Predictions.from_scores({"A": table}, items=[*"rst"])
 
 
 def test_numbers_in_one_file_are_text_in_the_other():

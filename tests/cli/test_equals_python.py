@@ -241,6 +241,32 @@ def test_judge_of_columns_of_other_names(document, calls, folder, tmp_path):
     assert len(pd.read_csv(tmp_path / "rates.csv")) == len(found["rates"])
 
 
+@pytest.mark.parametrize(("n_second", "targets"), [(5, ["share", "truth"]), (4, ["share"])])
+def test_a_judge_is_set_beside_the_truth_where_half_of_the_items_have_two_votes(
+    document, monkeypatch, tmp_path, n_second, targets
+):
+    """The accuracy of people is learnt from items on which two of them answered: five of the ten, or one less."""
+    items, said = [f"t{i}" for i in range(10)], [*"xyxyxyxyxy"]
+    pd.DataFrame({"item": items, "judge": "gpt", "label": said}).to_csv(tmp_path / "verdicts.csv", index=False)
+    people = pd.DataFrame({"item": items, "annotator": "ann", "label": said})
+    both = pd.concat([people, people[:n_second].assign(annotator="bob")])
+    both.to_csv(tmp_path / "people.csv", index=False)
+    asked = []
+
+    def rate(given, human, *, target="share", **how):
+        asked.append((target, how["positive"]))
+        return target
+
+    table = pd.DataFrame({"rate": [0.5]})
+    table.attrs["warnings"] = []
+    monkeypatch.setattr("bayesagree.judges.rate.corrected_rate", rate)
+    monkeypatch.setattr("bayesagree.judges.judge_table", lambda tree: table.assign(target=tree))
+    monkeypatch.setattr("bayesagree.judges.tables.system_pairs", lambda tree: table[:0])
+    found = document("judge", tmp_path / "verdicts.csv", "--people", tmp_path / "people.csv")
+    assert [row["target"] for row in found["rates"]] == targets
+    assert asked == [(target, "y") for target in targets]  # of two labels the last
+
+
 def test_judge_beside_ratings(document, tmp_path):
     rng = np.random.default_rng(2)
     truth, rows = rng.integers(0, 3, 40), []
@@ -383,6 +409,10 @@ def test_demo(document, monkeypatch):
     monkeypatch.setattr(simulate, "labelled_test_set", partial(simulate.labelled_test_set, n_items=20))
     found = document("demo", "--seed", 2, "--draws", 30)
     assert all(row["lower"] <= row["uncertainty_adjusted_accuracy"] <= row["upper"] for row in found["models"])
+    best = max(found["models"], key=lambda row: row["accuracy_against_majority_vote"])["model"]
+    verdict = "also ranks" if found["models"][0]["model"] == best else "would have ranked"
+    assert f"The majority vote {verdict} {best} first." in found["notes"][-2]
+    assert found["notes"][0].startswith("Simulated test set: 20 items, ")
 
 
 def test_next_writes_what_an_export_holds_of_its_items(run, folder, tmp_path):
