@@ -302,3 +302,93 @@ def test_tables_of_other_libraries_are_read_by_their_own_conversion():
     asked([1, 2], "expected a path or a table, got list; a table has rows and named columns")
     named = ROWS.groupby("item").first().rename_axis("item")  # the index names the items
     assert read_annotations(named).items.tolist() == [1, 2]
+
+
+def test_inspect_scores_of_several_questions_judges_and_none(tmp_path):
+    """An object holds a value for each question, a list one for each judge; a score that is NaN is none."""
+    values = [{"tone": "good", "facts": "bad"}, ["C", "I"], float("nan"), "C"]
+    samples = [{"id": k, "scores": {"s": {"value": value}}} for k, value in enumerate(values)]
+    log = {"version": 2, "status": "success", "eval": {"model": "m"}, "samples": [*samples, {"id": 4}]}
+    path = write(tmp_path / "log.json", log)
+    tone = read_export(path, format="inspect", question="tone")
+    assert tone.annotations.to_long().to_numpy().tolist() == [[0, "s", "good"]]
+    score = read_export(path, format="inspect", question="score")
+    assert score.annotations.to_matrix().to_dict("index") == {
+        1: {"s": None, "s 1": "C", "s 2": "I"}, 3: {"s": "C", "s 1": None, "s 2": None},
+    }  # fmt: skip
+    assert left_out(score)["samples that were not scored"] == 1
+
+
+def test_a_log_of_inspect_is_read_from_its_summaries_and_its_journal(tmp_path):
+    log = {"version": 2, "eval": {"model": "m"}}
+    rows = [{"id": k, "epoch": 1, "scores": {"judge": {"value": value}}} for k, value in enumerate("CI")]
+    for header, members in (
+        ("header.json", {"summaries.json": rows, "samples/0.json": {"id": 9}}),
+        ("_journal/start.json", {f"samples/{k}.json": row for k, row in enumerate(rows)}),
+    ):
+        with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+            for name, content in {header: log, "samples/notes.txt": {}, **members}.items():
+                archive.writestr(name, json.dumps(content))
+        read = read_export(tmp_path / "log.eval").annotations
+        assert read.to_long().to_numpy().tolist() == [[0, "judge", "C"], [1, "judge", "I"]]
+
+
+def test_filters_of_lm_eval_are_chosen_by_name(tmp_path):
+    """Each filter has a response of its own to the document; without a text as target choices are numbers."""
+    row = {"doc_id": 3, "target": 1, "arguments": {"a": {"arg_1": "no"}, "b": {"arg_1": "yes"}}}
+    choices = row | {"filtered_resps": [[-2.0, False], [-1.0, True]], "filter": "none"}
+    strict = row | {"filtered_resps": [" 0 "], "filter": "strict"}
+    folder = tmp_path / "llama"
+    folder.mkdir()
+    (folder / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in (choices, strict)))
+    with pytest.raises(InputError, match=r"holds the filters 'none', 'strict'; choose one with question="):
+        read_export(folder / "samples.jsonl")
+    read = read_export(folder / "samples.jsonl", question="none")
+    assert read.predictions.categories.tolist() == [0, 1] and read.predictions.models.tolist() == ["llama"]
+    assert read.predictions.scores.tolist() == [[[-2.0, -1.0]]] and read.gold == {3: 1}
+    assert left_out(read) == {"responses of another filter than 'none'": 1}
+    text = read_export(folder / "samples.jsonl", question="strict")
+    assert text.predictions.categories.tolist() == ["0"]
+    assert "the model is 'llama', the folder of the file: samples do not name it" in text.notes
+
+
+def test_outputs_of_promptfoo_are_named_by_provider_and_prompt(tmp_path):
+    said = {"gradingResult": {"componentResults": [{"pass": True, "assertion": {"metric": "tone", "type": "rubric"}}]}}
+    results = [
+        said | {"testIdx": 0, "provider": {"label": "fast", "id": "x:fast"}, "promptIdx": 1, "success": True},
+        said | {"testIdx": 0, "provider": {"id": "x:slow"}, "success": True},
+        {"testIdx": 1, "provider": "echo", "success": False, "error": "timeout"},
+        {"testIdx": 2, "provider": "echo", "success": False},
+    ]
+    export = read_export(write(tmp_path / "results.json", {"results": {"results": results}}))
+    assert export.annotations.to_long().to_numpy().tolist() == [
+        ["test 0, fast, prompt 1", "tone 1", "pass"], ["test 0, x:slow", "tone 1", "pass"],
+        ["test 2, echo", "assertion 1", "fail"],
+    ]  # fmt: skip
+    assert left_out(export) == {"outputs with an error": 1}
+
+
+def test_formats_that_are_not_known():
+    with pytest.raises(
+        InputError, match=r"format='excel' is not one of label_studio, .*, long, wide, counts, lists, pl"
+    ):
+        read_annotations(ROWS, format="excel")
+    with pytest.raises(InputError, match="the table holds no outputs of models"):
+        read_predictions(ROWS, format="long")
+
+
+def test_what_a_question_is_not(tmp_path):
+    rows = [{"id": k, "scores": {"s": {"value": {"tone": "good", "facts": "bad"}}}} for k in range(2)]
+    log = {"version": 2, "status": "success", "eval": {"model": "m"}, "samples": rows}
+    path = write(tmp_path / "log.json", log)
+    for question, message in (
+        (None, "asks 2 questions, 'tone', 'facts'; choose one with question="),
+        ("style", "question='style' is not in"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_export(path, format="inspect", question=question)
+    nested = [row | {"scores": {"s": {"value": {"tone": {"deep": 1}}}}} for row in rows]
+    with pytest.raises(InputError, match=r"an answer is \{'deep': 1\}, not a label or a number; choose ano"):
+        read_export(write(path, log | {"samples": nested}), format="inspect")
+    with pytest.raises(InputError, match=r"read as .*: a field is missing or of another kind than this format has"):
+        read_export(write(path, log | {"samples": [{"scores": {}}]}), format="inspect")

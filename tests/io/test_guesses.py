@@ -9,9 +9,10 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import read_annotations
+from bayesagree.annotations._words import guessed_columns, missing_words, name_key, one_spelling, sides_of, similar
 from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
-from bayesagree.io.doors import as_predictions
+from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.io.formats._guess import vocabulary
 from bayesagree.io.predictions import read_outputs
 
@@ -324,3 +325,85 @@ def test_predictions_of_another_scale_are_pointed_out():
     models = pd.DataFrame({"item": [0, 1, 2], "near": [0.5, 5.9, 3.0], "of a hundred": [20.0, 90.0, 55.0]})
     with pytest.warns(UserWarning, match=r"'of a hundred': 3 predictions, such as 20, are far from the scale .*1.*5"):
         ba.evaluate(ratings, models, random_seed=1)
+
+
+@pytest.mark.parametrize(("columns", "roles", "found"), [
+    (["Task ID", "Worker_Id", "Answer"], {"item": "item", "annotator": "annotator", "label": "label"},
+     ["Task ID", "Worker_Id", "Answer"]),
+    (["text", "text_id"], {"item": "item"}, ["text_id"]),  # a text has an id beside it
+    (["text", "image"], {"item": "item"}, ["item"]),  # none of them is named so
+    (["task", "item"], {"item": "item"}, ["item"]),
+    (["task"], {"item": "unit"}, ["unit"]),  # another name was asked for
+    (["task"], {"item": None}, [None]),
+    (["judge", "score"], {"annotator": "annotator", "rating": "rating"}, ["judge", "score"]),
+    (["choice"], {"label": "label", "rating": "rating"}, ["choice", "rating"]),
+])  # fmt: skip
+def test_a_column_is_taken_where_one_name_fits(columns, roles, found):
+    said = []
+    assert guessed_columns(columns, said.append, **roles) == found
+    taken = [f"column {name!r} is taken for the {role}" for role, name in zip(roles, found) if name != roles[role]]
+    assert said == ["; ".join(taken)] * bool(taken)
+
+
+def test_spellings_of_a_label_are_those_that_a_reader_would_call_one():
+    assert similar(["Yes ", "yes", "no", 1, "1", "1.0", "NO"]) == [["Yes ", "yes"], ["no", "NO"], ["1", "1.0"]]
+    assert similar(["Ann", "ann", " Ann"], name_key) == [["Ann", " Ann"]]  # people may differ in case
+    assert one_spelling(["b", "B", "B", "a"]) == {"b": "B", "B": "B"}
+    assert one_spelling(["b", "B"]) == {"b": "B", "B": "B"}  # as often: the first in order
+    assert one_spelling(["B", "B"], labels=["b"]) == {"b": "b", "B": "b"}
+    assert missing_words(["N/A", " none ", -99, "no", 9, "-"]) == ["N/A", " none ", -99, "-"]
+    assert sides_of(["winner", "model_b", "model_a"]) == ("model_a", "model_b") and sides_of(["left"]) is None
+
+
+@pytest.mark.parametrize(("table", "options", "message"), [
+    ({"item": [1, 1], "label": ["x", "y"]}, {"probabilities": True}, "are given twice"),
+    ({"model": ["A", "B"], "item": [1, 1], "label": ["x", None]}, {}, "model 'B' has no label; hard labels and"),
+    ({"model": ["A"], "item": [1]}, {}, r"no column for the labels \(there are none\); the table has 'model', 'item'"),
+    ({"model": ["A"], "item": [1], "x": [0.5], "y": [0.5]}, {"labels": ["x", "z"]}, "no column for the labels 'z'"),
+    ({"model": ["A"], "item": [1], "Yes": [1], "yes ": [0]}, {"spelled": ["yes"]}, "2 columns are spellings of 'yes'"),
+])  # fmt: skip
+def test_predictions_that_are_not_clear(table, options, message):
+    with pytest.raises(InputError, match=message):
+        read_outputs(pd.DataFrame(table), **options)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_cells_tell_what_columns_of_predictions_hold():
+    """Scores of one model sum to one or are labels that are named; else probabilities of the last label of two."""
+    items = {"item": [1, 2]}
+    one = read_outputs(pd.DataFrame(items | {"x": [0.25, 0.5], "y": [0.75, 0.5]}))
+    assert (one.models.tolist(), one.categories.tolist()) == (["model"], ["x", "y"])
+    apart = read_outputs(pd.DataFrame(items | {"x": [0.25, 0.5], "y": [0.5, 0.25]}), two=["no", "yes"])
+    assert (apart.models.tolist(), apart.categories.tolist()) == (["x", "y"], ["no", "yes"])
+    assert apart.scores[:, :, 1].tolist() == [[0.25, 0.5], [0.5, 0.25]]
+    logits = read_outputs(pd.DataFrame(items | {"x": [-2.5, 0.5], "y": [3.0, 0.25]}), labels=["y", "x"])
+    assert (logits.models.tolist(), logits.scores.tolist()) == (["model"], [[[3.0, -2.5], [0.25, 0.5]]])
+    whole = read_outputs(pd.DataFrame(items | {"x": [1, 0], "y": [0, 1]}).assign(model="A"))
+    assert whole.categories.tolist() == ["x", "y"] and whole.hard_labels().tolist() == [[0, 1]]
+    codes = read_outputs(pd.DataFrame({"model": ["A"], "item": [1], "1": [0.3], "0": [0.7]}))
+    assert codes.categories.tolist() == [1, 0]
+    joined = pd.DataFrame(items | {"A_x": [0.2, 0.4], "A_y": [0.8, 0.6], "B_x": [1.0, 0.5], "B_y": [0.0, 0.5]})
+    both = read_outputs(joined)
+    assert (both.models.tolist(), both.categories.tolist()) == (["A", "B"], ["x", "y"])
+    assert both.scores[:, :, 1].tolist() == [[0.8, 0.6], [0.0, 0.5]]
+    runs = read_outputs(pd.DataFrame({"model": ["A", "A"], "item": [1, 2], "label": [["x", "y"], ["y", "y"]]}))
+    assert (runs.models.size, runs.model_names.tolist()) == (2, ["A"])
+    levels = {"model": ["A"], "item": [1], "0.1": [1.0], "0.9": [5.0]}
+    assert read_outputs(pd.DataFrame(levels), numbers=True).levels.tolist() == [0.1, 0.9]
+    samples = {"model": ["A"], "item": [1], "s1": [1.0], "s2": [5.0]}
+    assert read_outputs(pd.DataFrame(samples), numbers=True).levels.tolist() == [0.25, 0.75]
+
+
+def test_options_of_reading_do_not_go_with_what_is_read_already():
+    rated = ba.Ratings.from_matrix([[1, 2]], scale=(1, 3))
+    with pytest.raises(InputError, match="scale= reads a table or a file; ratings= is Ratings already"):
+        as_annotations(rated, (ba.Ratings,), "ratings", scale=(1, 3))
+    assert as_annotations(rated, (ba.Ratings,), "ratings", scale=None) is rated
+    table = pd.DataFrame({"item": [1, 1], "annotator": ["a", "b"], "rating": [1.5, 2]})
+    assert as_annotations(table, (ba.Ratings,), "ratings", scale=(1, 3)).rating.tolist() == [1.5, 2]
+    with pytest.raises(InputError, match=r"; read_annotations takes these options, and ratings= its result$"):
+        as_annotations(table, (ba.Ratings,), "ratings")
+    gap = pd.DataFrame({"model": ["A", "A"], "item": [0, 1], "x": [0.5, np.nan], "y": [0.5, np.nan]})
+    with pytest.raises(InputError, match="model 'A' has no prediction for 1 of 2 items: 1"):
+        as_predictions(gap)
+    assert as_predictions(gap, may_lack=True).lacking().tolist() == [[False, True]] and as_predictions(None) is None
