@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from bayesagree import Labels, Rankings, Ratings, agreement_difference, agreement_table, confusion, krippendorff_alpha
 from bayesagree.agreement import icc
+from bayesagree.agreement._coefficients import interval_of, item_mass
 from bayesagree.errors import InputError
 
 # Anxiety of 20 subjects by three raters, from R's irr.
@@ -326,3 +328,49 @@ def test_a_table_prints_its_estimates_and_below_them_each_note_once():
     assert "phi" not in estimates and "NaN" not in text
     assert "phi: needs ratings" in notes and notes.replace("\n ", "").count("used one label for all items") == 1
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_an_interval_is_of_the_replicates_that_exist_and_holds_the_estimate():
+    drawn = np.append(np.linspace(0, 1, 101), [np.nan, np.nan])
+    found = interval_of(drawn, 0.5, "ordinal weights", estimate=2.0)
+    assert (found["upper"], found["note"]) == (2.0, "ordinal weights; 2 of 103 replicates undefined")
+    assert found["upper"] - found["lower"] > 0.5 and found["ci_kind"] == "dirichlet process hdi"
+    tails = interval_of(drawn[:101], 0.5, equal_tails=True, estimate=0.5)
+    assert (tails["lower"], tails["upper"]) == pytest.approx((0.25, 0.75))
+    assert (tails["ci_kind"], tails["note"]) == ("dirichlet process eti", "")
+    low = interval_of(drawn[:101], 0.5, estimate=-1.0, equal_tails=True)
+    assert (low["lower"], low["upper"]) == pytest.approx((-1, 0.75))
+    alike = interval_of(np.full(9, 0.5), 0.5, "x")
+    assert np.isnan(alike["lower"]) and alike["note"] == "x; items and replicates do not differ: no interval"
+
+
+@pytest.mark.parametrize(
+    ("n", "of_order", "mass"),
+    [(100, False, 98), (10, False, 8), (3, False, 1.5), (4, False, 2), (10, True, 8), (1, False, 0.5)],
+)
+def test_items_count_as_two_fewer_and_few_as_half(n, of_order, mass):
+    assert n * item_mass(n, of_order=of_order) == pytest.approx(mass)
+
+
+def test_coefficients_of_an_order_have_the_variance_of_student_s_t_from_twelve_items_on():
+    """A fifth below the number of items at most; of many items two below it."""
+    for n in (12, 40, 400):
+        ratio = stats.norm.ppf(0.975) / stats.t.ppf(0.975, n - 1)
+        asked = (n - 1) * ratio**2 - 1
+        assert n * item_mass(n, of_order=True) == pytest.approx(max(asked, min(n - 2, 0.8 * n)))
+        assert asked < n - 2
+
+
+@pytest.mark.usefixtures("without_phi")
+@pytest.mark.parametrize(("n_split", "said"), [(4, True), (5, False)])
+def test_chance_that_agrees_often_is_said_of_a_small_kappa_alone(n_split, said):
+    """Of 20 items of two annotators some are split: agreement .8 and a label of .9, or .75 and one of .875."""
+    one, other = np.array(["y"] * 20), np.array(["y"] * 20)
+    one[: n_split // 2], other[n_split // 2 : n_split] = "n", "n"
+    table = rows(Labels.from_matrix(np.column_stack([one, other])))
+    assert table.loc["percent_agreement", "estimate"] == 1 - n_split / 20
+    words = "one label has 90% of the annotations, so that chance agrees often: small beside an agreement of 80%"
+    noted = table.index[table["note"].str.contains(words)]
+    assert set(noted) == (
+        {"cohen_kappa", "scott_pi", "conger_kappa", "fleiss_kappa", "alpha_nominal"} if said else set()
+    )

@@ -50,3 +50,22 @@ def test_exact_spans():
 def test_broken_rows(row, message):
     with pytest.raises(InputError, match=message):
         Labels.from_spans(frame([row]))
+
+
+def test_spans_that_touch_are_two_items_and_the_longest_part_names_one():
+    rows = [
+        ("d", "ann", 0, 2, "PER"), ("d", "ann", 2, 7, "ORG"), ("d", "bob", 0, 3, "PER"), ("d", "bob", 4, 7, "ORG"),
+        ("d", "cy", 1, 6, "LOC"), ("d", "ann", 7, 9, "PER"), ("d", "dan", 0, 1, "PER"),
+    ]  # fmt: skip
+    assert table(Labels.from_spans(frame(rows))) == {
+        "d:0-7": {"ann": "ORG", "bob": "PER", "cy": "LOC", "dan": "PER"},  # of equal parts the first
+        "d:7-9": {"ann": "PER", "bob": "no label", "cy": "no label", "dan": "no label"},
+    }
+    chain = frame(
+        [("d", "ann", 0, 4, "PER"), ("d", "bob", 3, 6, "PER"), ("d", "cy", 1, 2, "PER"), ("d", "cy", 5, 9, "LOC")]
+    )
+    assert Labels.from_spans(chain).items.tolist() == ["d:0-9"]
+    with pytest.raises(InputError, match="row 1: start=-1, end=2"):
+        Labels.from_spans(frame([("d", "ann", 0, 4, "PER"), ("d", "bob", -1, 2, "PER")]))
+    with pytest.raises(InputError, match="match='near' is not one of 'overlap', 'exact'"):
+        Labels.from_spans(chain, match="near")

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesagree import Labels, Predictions, Ratings
 from bayesagree.report.data import report_data
 from bayesagree.report.page import render, sentences
+from bayesagree.report.scores import ModelScores
 
 
 def first_sentences(annotations, models=None):
@@ -45,6 +47,20 @@ def test_the_first_model_by_bias_is_nearest_to_none():
     far, near = {"far": [0.0, 1, 2, 3]}, {"near": [1.2, 2.2, 3.2, 4.2]}
     scores = report_data(ratings, Predictions.from_numbers(far | near), draws=50, metrics=("bias",)).scores
     assert {scores.first_by_plug_in(), *scores.first_at().values(), scores.ranking["bias"].index[0]} == {"near"}
+
+
+def test_the_first_model_is_nearest_to_the_best_value_or_has_the_most_or_the_least():
+    """Of a score whose best value is .9, and of others, by the plug-in and at each reliability."""
+    scores = xr.DataArray([[0.95, 0.5, 1.0]], {"metric": ["m"], "model": [*"abc"]}, ("metric", "model"))
+    table = xr.Dataset({"score": scores.expand_dims(reliability=[1.0, 3.0])})
+    for attrs, first in (
+        ({"higher_is_better": 1, "best": 0.9}, "a"), ({"higher_is_better": 1}, "c"), ({"higher_is_better": 0}, "b"),
+    ):  # fmt: skip
+        ranking = pd.DataFrame(index=[*"abc"])
+        ranking.attrs |= attrs
+        found = ModelScores(table, None, scores, {"m": ranking}, {})
+        assert found.first_by_plug_in() == first
+        assert found.first_at() == {1.0: first, 3.0: first}
 
 
 def test_items_without_annotations_are_not_said_to_have_some():
