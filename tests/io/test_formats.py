@@ -317,6 +317,9 @@ def test_inspect_scores_of_several_questions_judges_and_none(tmp_path):
         1: {"s": None, "s 1": "C", "s 2": "I"}, 3: {"s": "C", "s 1": None, "s 2": None},
     }  # fmt: skip
     assert left_out(score)["samples that were not scored"] == 1
+    rows = [{"id": k, "scores": {"s": {"value": value}}} for k, value in enumerate((0.25, 1.0, float("nan")))]
+    rated = read_export(write(path, log | {"samples": rows}), format="inspect", scale=(0, 1))
+    assert rated.annotations.rating.tolist() == [0.25, 1.0] and left_out(rated) == {"samples that were not scored": 1}
 
 
 def test_a_log_of_inspect_is_read_from_its_summaries_and_its_journal(tmp_path):

@@ -13,7 +13,7 @@ from bayesagree.annotations._words import guessed_columns, missing_words, name_k
 from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.io.formats._guess import vocabulary
+from bayesagree.io.formats._guess import only_key, vocabulary
 from bayesagree.io.predictions import read_outputs
 
 
@@ -407,3 +407,12 @@ def test_options_of_reading_do_not_go_with_what_is_read_already():
     with pytest.raises(InputError, match="model 'A' has no prediction for 1 of 2 items: 1"):
         as_predictions(gap)
     assert as_predictions(gap, may_lack=True).lacking().tolist() == [[False, True]] and as_predictions(None) is None
+
+
+@pytest.mark.parametrize(("columns", "key"), [
+    ({"a": [1, 1], "b": [1, 2]}, "b"), ({"a": ["x", None], "b": ["x", "y"]}, "b"), ({"a": [0.5, 1.5], "b": [1, 2]}, "b"),
+    ({"a": [["x"], ["y"]], "b": [1, 2]}, "b"), ({"a": [1, 2], "b": [1, 2]}, "a"), ({"a": [1, 1]}, None),
+])  # fmt: skip
+def test_items_are_named_by_the_first_column_that_names_every_row_once(columns, key):
+    """Decimal numbers are scores, and lists name nothing."""
+    assert only_key(pd.DataFrame(columns)) == key

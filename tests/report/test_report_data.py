@@ -1,5 +1,6 @@
 """The numbers of a report are those of the package's own functions."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -21,11 +22,12 @@ from bayesagree import (
 from bayesagree.annotations.groups import Groups
 from bayesagree.datasets.simulate import rankings
 from bayesagree.plausibility.certainty import label_certainty
-from bayesagree.report.beside import group_results
+from bayesagree.report.beside import GroupResults, group_results
 from bayesagree.report.data import OPEN, report_data
 from bayesagree.report.page import methods_paragraph, render, sentences
 from bayesagree.report.settings import Case, ReportSettings
 from bayesagree.report.tables import tables
+from bayesagree.report.wording import count, interval, number, percent, probability
 from studies.systems import noisy_models
 from studies.top_k import expected_top_k_accuracy
 
@@ -153,3 +155,74 @@ def test_certainty_without_a_closed_form_is_drawn_at_each_reliability():
     found = report_data(given, plausibility="plackett_luce", reliability=(1.0, 3.0), **how)
     known = annotation_certainty(plackett_luce(given, reliability=3, top_labels=1, **how))
     np.testing.assert_array_equal(found.certainty.sel(reliability=3.0), known)
+
+
+def plain(cell):
+    return re.sub("<.*?>", "", str(cell))
+
+
+@pytest.fixture(scope="module")
+def shown(data):
+    return tables(data)
+
+
+def test_scores_stand_best_first_at_every_reliability_with_the_plug_in_last(data, shown):
+    table, ranking = shown["scores-accuracy"], data.scores.ranking["accuracy"]
+    levels = [f"Reliability {level:g}" for level in (1.0, 0.3, 3.0)]
+    assert table.columns == ("Model", "Tier", "", *levels, "Best", "Better than the next", "Majority vote")
+    assert [row[0] for row in table.rows] == ranking.index.tolist()
+    for row, (model, known) in zip(table.rows, ranking.iterrows()):
+        assert row[1] == f"{known['tier']} (place {known['rank_lower']} to {known['rank_upper']})"
+        at = data.scores.table.sel(metric="accuracy", model=model)
+        expected = [
+            f"{number(float(one['score']))} ({interval(float(one['lower']), float(one['upper']))})"
+            for one in (at.sel(reliability=level) for level in (1.0, 0.3, 3.0))
+        ]
+        assert [*row[3:6]] == expected
+        assert row[6:8] == (probability(known["prob_best"]), probability(known["prob_better"]))
+        assert row[8] == number(float(data.scores.plug_in.sel(metric="accuracy", model=model)))
+    assert not table.numeric(0) and table.numeric(8)
+
+
+def test_the_share_of_open_items_is_counted_at_every_reliability(data, shown):
+    rows = shown["certainty-table"].rows
+    assert [row[0] for row in rows] == ["1", "0.3", "3"]
+    for row, values in zip(rows, data.certainty.values):
+        assert row[2:] == (number(values.mean()), percent((values < OPEN).mean()))
+    assert len(shown["open-items"].rows) == len(data.open_items) and len(shown["open-items"].columns) == 6
+    for row, item in zip(shown["open-items"].rows, data.open_items):
+        assert plain(row[0]) == item.item and row[3] == str(item.n_annotations)
+        assert row[1] == probability(item.candidates[0][1])
+        assert all(name in plain(row[5]) for names in item.predicted.values() for name in names)
+
+
+def test_pairs_of_annotators_stand_with_the_lowest_first(data):
+    """Too many values have no kappa with the others: it is the mean of the pairs."""
+    pairs = pd.DataFrame({"annotator": [*"aab"], "other_annotator": [*"bcc"], "estimate": [0.5, -0.25, 0.75]})
+    people = pd.DataFrame({"annotator": [*"abc"], "estimate": [0.25, 0.75, np.nan], "lower": 0.0, "upper": 1.0})
+    table = tables(replace(data, people={"annotators": people, "annotator_pairs": pairs}))["pairs-table"]
+    assert table.columns == ("Annotator", "", "All others", "a", "c", "b")
+    assert [[plain(cell) for cell in (row[0], *row[2:])] for row in table.rows] == [
+        ["a", "0.250 (0.000 to 1.000)", "", "-0.250", "0.500"],
+        ["c", "0.250 (0.000 to 1.000)", "-0.250", "", "0.750"],
+        ["b", "0.750 (0.000 to 1.000)", "0.500", "0.750", ""],
+    ]
+    assert "--share:0.000" in table.rows[0][4] and "--share:0.500" in table.rows[0][5]
+
+
+def test_accuracy_of_each_group_stands_by_its_model(data):
+    dims, names = ("model", "group"), {"model": ["A", "B"], "group": ["old", "young"]}
+    values = np.array([[0.25, 0.5], [0.75, 1.0]])
+    accuracy = xr.Dataset(
+        {name: (dims, values + shift) for name, shift in zip(("mean", "lower", "upper"), (0, -0.1, 0))}, names
+    )
+    sizes = pd.DataFrame({"annotators": [2, 1], "annotations": [1200, 3], "items": [7, 3]}, index=["old", "young"])
+    found = tables(replace(data, groups=GroupResults("age", sizes, accuracy)))
+    scores, who = found["group-scores"], found["group-sizes"]
+    assert scores.columns == ("Group", "A", "B")
+    assert [[plain(cell) for cell in row] for row in scores.rows] == [
+        ["old", "0.250 (0.150 to 0.250)", "0.750 (0.650 to 0.750)"],
+        ["young", "0.500 (0.400 to 0.500)", "1.000 (0.900 to 1.000)"],
+    ]
+    assert who.rows == [("old", "2", count(1200), "7"), ("young", "1", "3", "3")]
+    assert "group-scores" not in tables(replace(data, groups=GroupResults("age", sizes, None)))

@@ -7,12 +7,23 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesagree import Labels, Ratings
+from bayesagree import Labels, Rankings, Ratings
 from bayesagree.report.beside import diagnostics
 from bayesagree.report.figures import bars, curve, shade, with_bars
 from bayesagree.report.kinds import kind_of
-from bayesagree.report.tables import coefficient_name
-from bayesagree.report.wording import SPACE, interval, number, percent, probability
+from bayesagree.report.tables import Table, coefficient_name
+from bayesagree.report.wording import (
+    SPACE,
+    compact,
+    count,
+    interval,
+    listed,
+    named,
+    number,
+    percent,
+    probability,
+    sentence,
+)
 
 
 @pytest.mark.parametrize(("share", "text"), [
@@ -101,3 +112,22 @@ def test_the_worst_chain_counts():
     unknown = stats.assign(r_hat=("v", [np.nan] * 3))
     assert diagnostics(xr.DataTree.from_dict({"/diagnostics": unknown})) == {"ess": 90.0}
     assert diagnostics(xr.DataTree()) == {}
+
+
+def test_cells_are_numbers_in_all_rows_or_stand_left():
+    table = Table("t", "", ("name", "a", "b", "c"), [("1", "0.5", "<b>2</b>", "x"), ("2", "", "3 to 4", "0.1")])
+    assert [table.numeric(column) for column in (0, 1, 3)] == [False, True, False]
+
+
+def test_words_of_the_page():
+    assert (listed(["a"]), listed(["a", "b"]), listed([1, 2, 3])) == ("a", "a and b", "1, 2 and 3")
+    assert (sentence("few votes"), sentence("")) == ("Few votes.", "")
+    assert [count(n) for n in (999, 1000)] == ["999", "1\N{NARROW NO-BREAK SPACE}000"]
+    assert (compact(2.0), compact(0.125)) == ("2", "0.125")
+    assert named("<b>" + 21 * "x") == f'<span class="name">&lt;b&gt;{21 * "x"}</span>'  # 24 letters
+    assert named(25 * "x") == 25 * "x"
+
+
+def test_rankings_of_an_item_are_written_with_their_ties():
+    rankings = Rankings.from_blocks([[[["a"], ["b", "c"]], [["b"]]]], labels=[*"abc"])
+    assert kind_of(rankings).lines(rankings, 0) == (("a > {b, c}", "b"), 2)
