@@ -1,6 +1,7 @@
 """Intraclass correlations by components of variance: published values, a dense oracle, PyMC, coverage."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal
 
@@ -102,3 +103,34 @@ def test_table_shows_all_six():
 def test_refused(given):
     with pytest.raises(InputError, match="needs two items"):
         icc(Ratings.from_matrix(given, scale=(0, 5)))
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ([[1.0, 2.0]], "fewer than two items: an intraclass"),
+        ([[1.0, np.nan], [np.nan, 2.0]], "no item has two ratings: an intraclass"),
+        ([[3.0, 3.0], [3.0, 3.0]], "all ratings are equal: an intraclass"),
+    ],
+)
+def test_what_an_intraclass_correlation_lacks(given, why):
+    with pytest.raises(InputError, match=why):
+        icc(Ratings.from_matrix(given, scale=(0, 5)))
+    twice = pd.DataFrame({"item": [1, 1, 2], "annotator": "a", "rating": [1.0, 2.0, 4.0]})
+    with pytest.raises(InputError, match="fewer than two annotators: an intraclass"):
+        icc(Ratings.from_long(twice, scale=(0, 5), duplicates="keep"))
+
+
+def test_the_mean_of_more_ratings_distinguishes_items_by_the_formula_of_spearman_and_brown():
+    found = icc(COMPLETE, k=10, random_seed=1).set_index("kind")
+    for kind in "123":
+        one, several = found.loc[f"{kind},1"], found.loc[f"{kind},k"]
+        assert (one["k"], several["k"]) == (1, 10)
+        assert several["estimate"] == pytest.approx(10 * one["estimate"] / (1 + 9 * one["estimate"]))
+
+
+def test_ratings_with_gaps_have_the_mean_number_of_ratings_an_item():
+    """Eight ratings of four items: two."""
+    sparse = np.where(np.arange(12).reshape(4, 3) % 3 == 2, np.nan, np.arange(12).reshape(4, 3) % 5)
+    found = icc(Ratings.from_matrix(sparse, scale=(0, 9)), random_seed=1)
+    assert found["k"].tolist() == [1, 1, 1, 2, 2, 2]

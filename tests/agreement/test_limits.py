@@ -5,8 +5,11 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bayesagree import simulate
+from bayesagree.agreement.annotator_effects import level_share
+from bayesagree.agreement.checks import judgments
 from bayesagree.agreement.phi import common_agreement
 from bayesagree.annotations import Ratings
 
@@ -111,3 +114,41 @@ def test_one_level_inside_the_scale_is_agreement():
 def test_continuous_ratings_are_no_grid():
     x = np.random.default_rng(1).uniform(0.01, 0.99, (30, 5)).round(2)
     assert "grid" not in fitted(Ratings.from_matrix(x, scale=(0, 1)), item_mean="flat", likelihood="binned")[1]
+
+
+@pytest.mark.parametrize("share_missing", [0.0, 0.25])
+def test_levels_of_annotators_are_those_of_two_way_analysis_of_variance(share_missing):
+    """Least squares on indicators, the F test of SciPy, and R^2 adjusted for the number of annotators."""
+    rng = np.random.default_rng(4)
+    x = rng.uniform(3, 7, (12, 1)) + np.array([0.4, 0, -0.4, 0.2]) + rng.normal(0, 0.5, (12, 4))
+    x[rng.random(x.shape) < share_missing] = np.nan
+    ratings = Ratings.from_matrix(x, scale=(0, 10))
+    item, who = np.eye(12)[ratings.item_index], np.eye(4)[ratings.annotator_index]
+    rest = [
+        float(((ratings.rating - design @ np.linalg.lstsq(design, ratings.rating)[0]) ** 2).sum())
+        for design in (item, np.hstack([item, who]))
+    ]
+    free = ratings.rating.size - 12
+    f = (rest[0] - rest[1]) / 3 / (rest[1] / (free - 3))
+    expected = 1 - rest[1] / (free - 3) / (rest[0] / free), stats.f.sf(f, 3, free - 3)
+    assert level_share(ratings) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("matrix", [[[1, 2]], [[1], [2]], [[1, 1], [2, 2]], [[1, 2], [3, 5]]])
+def test_levels_need_ratings_beside_them(matrix):
+    """One item, one annotator, no disagreement; two by two leaves one free number beside the level."""
+    share, p_value = level_share(Ratings.from_matrix(matrix, scale=(0, 5)))
+    assert (share, p_value) == (0, 1) if len(matrix) == 1 or matrix != [[1, 2], [3, 5]] else 0 < p_value < 1
+
+
+def test_judgments_are_beta_or_outright_ends():
+    """At means .2 and .8 the odds of a low end are 3 / 7 times 4 and 1 / 4, of a high one 1 / 9 times 1 / 4 and 4."""
+    mu = np.repeat([0.2, 0.8], 4000)
+    x = judgments(mu, 5.0, (0.3, 0.1), np.random.default_rng(1)).reshape(2, 4000)
+    for drawn, mean in zip(x, (0.2, 0.8)):
+        low, high = 3 / 7 * (1 - mean) / mean, 1 / 9 * mean / (1 - mean)
+        shares = np.array([low, high]) / (1 + low + high)
+        found = np.array([(drawn == 0).mean(), (drawn == 1).mean()])
+        assert (np.abs(found - shares) < 4.5 * np.sqrt(shares * (1 - shares) / 4000)).all()
+        inside = drawn[(drawn > 0) & (drawn < 1)]
+        assert stats.kstest(inside, stats.beta(5 * mean, 5 * (1 - mean)).cdf).pvalue > 1e-4

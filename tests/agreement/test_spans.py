@@ -43,3 +43,14 @@ def test_refused():
         span_f1(SPANS.loc[SPANS["annotator"] == "ann"])
     with pytest.raises(InputError, match="nobody marked a span"):
         span_f1(frame([("d", "ann", None, None, None), ("d", "bob", None, None, None)]))
+
+
+def test_spans_that_touch_or_have_another_label_do_not_match():
+    rows = frame([
+        ("d", "ann", 0, 3, "A"), ("d", "ann", 5, 9, "A"), ("d", "bob", 3, 5, "A"), ("d", "bob", 8, 12, "A"),
+        ("d", "bob", 5, 8, "B"),
+    ])  # fmt: skip
+    assert span_f1(rows, match="overlap", random_seed=1)["f1"].iloc[0] == pytest.approx(2 * 1 / 5)
+    assert span_f1(rows, random_seed=1)["f1"].iloc[0] == 0
+    nested = frame([("d", "ann", 0, 9, "A"), ("d", "ann", 1, 2, "A"), ("d", "bob", 1, 2, "A"), ("d", "bob", 3, 9, "A")])
+    assert span_f1(nested, match="overlap", random_seed=1)["f1"].iloc[0] == 1  # the one that ends first

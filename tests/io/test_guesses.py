@@ -410,7 +410,7 @@ def test_options_of_reading_do_not_go_with_what_is_read_already():
 
 
 @pytest.mark.parametrize(("columns", "key"), [
-    ({"a": [1, 1], "b": [1, 2]}, "b"), ({"a": ["x", None], "b": ["x", "y"]}, "b"), ({"a": [0.5, 1.5], "b": [1, 2]}, "b"),
+    ({"a": [1, 1], "b": [1, 2]}, "b"), ({"a": ["x", None], "b": [*"xy"]}, "b"), ({"a": [0.5, 1.5], "b": [1, 2]}, "b"),
     ({"a": [["x"], ["y"]], "b": [1, 2]}, "b"), ({"a": [1, 2], "b": [1, 2]}, "a"), ({"a": [1, 1]}, None),
 ])  # fmt: skip
 def test_items_are_named_by_the_first_column_that_names_every_row_once(columns, key):
