@@ -7,6 +7,7 @@ import xarray as xr
 from bayesagree import Labels, Predictions, Rankings, compare, evaluate, pairwise
 from bayesagree.datasets.simulate import labelled_test_set
 from bayesagree.evaluation import tables
+from bayesagree.evaluation.gold import gold_notes
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +100,12 @@ def test_annotations_beside_items_that_only_models_know_are_left_out_together():
     assert [note.split(" predict")[0] for note in notes if "same label" in note] == ["A and B", "A and C", "A and D"]
     ranked = Rankings.from_blocks([[[["no"], ["yes"]]] * 2] * 3, labels=["no", "yes", "perhaps"])
     assert tables.given_notes(ranked, None, "error") == [] and len(tables.given_notes(ranked, alike, "error")) == 4
+
+
+def test_notes_name_the_weight_of_the_prior_and_where_gold_contradicts_the_votes():
+    assert tables.prior_notes(None) == tables.prior_notes(0.0899) == []
+    assert tables.prior_notes(0.25)[0].startswith("Votes are few: the prior has 25 % of the weight in an average item")
+    assert len(tables.prior_notes(0.09)) == 1
+    made = {"n_gold": 40, "vote_agrees": 0.65, "vote_beats_gold": 0.95}
+    assert "their majority vote is gold on 65 % of the 40 items with gold" in gold_notes(made)[0]
+    assert gold_notes(made | {"vote_beats_gold": 0.949}) == gold_notes({}) == []

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from _paths import ROOT
 from scipy.stats import beta, betabinom
 
@@ -114,3 +115,28 @@ def test_groups_without_a_prediction_of_every_model_are_left_out():
         InputError, match="no group has an annotator with both annotations and predictions of every mod"
     ):
         group_counts(labels, models, alone)
+
+
+def test_a_summary_of_groups_is_that_of_its_draws():
+    """By hand: chances of being served worse by a margin, and annotators of ten labels for an interval of .1."""
+    drawn = np.random.default_rng(1).beta(8, 2, (2, 300, 1, 2))
+    drawn[..., 1] -= 0.3
+    within = np.full((2, 300, 1), 0.5)
+    variables = {
+        "performance": (("chain", "draw", "model", "group"), drawn),
+        "within_spread": (("chain", "draw", "model"), within),
+    }
+    tree = xr.DataTree.from_dict({"/posterior": xr.Dataset(variables, {"model": ["A"], "group": ["f", "m"]})})
+    tree.attrs["model"] = "group_performance"
+    found = group_summary(tree, margin=0.2, half_width=0.1, labels_per_annotator=10).sel(model="A")
+    f, m = drawn[..., 0, 0].ravel(), drawn[..., 0, 1].ravel()
+    assert float(found["prob_worse"].sel(group="m", other_group="f")) == (f - m > 0.2).mean()
+    assert float(found["prob_worse"].sel(group="f", other_group="m")) == (m - f > 0.2).mean()
+    for name, values in (("f", f), ("m", m)):
+        variance = (values * (1 - values) * (1 + 9 * 0.25) / 10).mean()
+        here = found.sel(group=name)
+        assert int(here["annotators_needed"]) == np.ceil(variance * (1.959964 / 0.1) ** 2)
+        inside = (values >= float(here["lower"])) & (values <= float(here["upper"]))
+        assert inside.mean() == pytest.approx(0.95, abs=0.005) and float(here["mean"]) == pytest.approx(values.mean())
+    with pytest.raises(InputError, match="half_width=1 must lie between 0 and 1"):
+        group_summary(tree, half_width=1)

@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from scipy.stats import kstest
 
 from bayesagree import InputError, Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.io.doors import as_annotators
 from bayesagree.subjective import tables
-from bayesagree.subjective.performance import group_performance
+from bayesagree.subjective.performance import dispersion_draws, group_performance
 
 
 def test_performance_on_ratings_has_the_intervals_of_a_bootstrap():
@@ -58,3 +60,29 @@ def test_tables_of_predictions_have_the_column_of_what_they_predict(tmp_path):
         tables.as_labels(ratings, None)
     sides = tables.as_labels(ratings, 2.0)
     assert sides.categories[sides.label_index].tolist() == ["below", "at_or_above"]
+
+
+def test_dispersion_is_one_less_the_spread_of_the_means_of_groups():
+    """Weights of a bootstrap lie between the values of a group; one of a single annotator has no spread of its own."""
+    values = np.array([[0.9, 0.7, 0.5, 0.3, 0.2, np.nan], [0.5] * 6])
+    result = xr.Dataset(
+        {"annotator_performance": (("model", "annotator"), values), "group_of": ("annotator", [0, 0, 1, 1, 2, 0])},
+        {"model": ["A", "B"], "group": ["f", "m", "x", "none"]},
+    )
+    drawn = dispersion_draws(result, draws=4000, random_seed=1)
+    a = drawn["performance"].sel(model="A").values
+    assert np.isnan(a[:, 2:]).all() and (a[:, 0] > 0.7).all() and (a[:, 1] < 0.5).all()
+    # Of two values one apart by .2 the mean is uniform between them.
+    assert kstest((a[:, 0] - 0.7) / 0.2, "uniform").pvalue > 1e-4
+    every = np.column_stack([a[:, :2], np.full(4000, 0.2)])
+    np.testing.assert_allclose(drawn["mean_performance"].sel(model="A"), every.mean(axis=1))
+    np.testing.assert_allclose(drawn["dispersion"].sel(model="A"), 1 - every.std(axis=1))
+    np.testing.assert_allclose(drawn["dispersion"].sel(model="B"), 1)
+    performance = xr.Dataset(
+        {name: ("model", [0.5, 0.25]) for name in ("mean_performance", "dispersion")}, {"model": ["B", "A"]}
+    )
+    table = tables.dispersion_table(performance, drawn)
+    assert table[["model", "mean", "raw_dispersion"]].values.tolist() == [["B", 0.5, 0.5], ["A", 0.25, 0.25]]
+    assert table["dispersion"].tolist() == pytest.approx([1, float(drawn["dispersion"].sel(model="A").mean())])
+    spread = drawn["dispersion"].sel(model="A").values
+    assert np.mean((spread >= table["lower"][1]) & (spread <= table["upper"][1])) == pytest.approx(0.95, abs=0.002)
