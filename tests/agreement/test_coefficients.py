@@ -14,7 +14,13 @@ from sklearn.metrics import cohen_kappa_score
 
 from bayesagree import simulate
 from bayesagree.agreement import icc
-from bayesagree.agreement._coefficients import WEIGHTS_OF_LEVEL, coefficients, interval_of
+from bayesagree.agreement._coefficients import (
+    WEIGHTS_OF_LEVEL,
+    coefficients,
+    draw_weights,
+    interval_of,
+    pseudo_weights,
+)
 from bayesagree.agreement._formulas import agreement_weights
 from bayesagree.agreement._items import items_of
 from bayesagree.agreement.coefficients import agreement_table, interval_of_counts, krippendorff_alpha
@@ -281,3 +287,64 @@ def test_coefficients_that_divide_by_a_rare_label_have_equal_tails():
     assert five[["alpha_nominal", "alpha_ordinal", "fleiss_kappa"]].tolist() == [tails, shortest, shortest]
     found = interval_of(np.arange(101.0) ** 2, 0.9, equal_tails=True)
     assert (found["lower"], found["upper"]) == pytest.approx((25.0, 95.0**2))
+
+
+@pytest.mark.usefixtures("without_phi")
+def test_two_values_have_one_distance_and_one_interval():
+    """Alpha at any level, and the kappas of two annotators, are then the same numbers to the last replicate."""
+    rng = np.random.default_rng(5)
+    table = table_of(Labels.from_matrix(np.where(rng.random((20, 3)) < 0.7, np.arange(20)[:, None] % 2, 1)))
+    alphas = table.loc[["alpha_nominal", "alpha_ordinal", "alpha_interval"], ["estimate", "lower", "upper"]].astype(
+        float
+    )
+    np.testing.assert_allclose(alphas, np.tile(alphas.iloc[0], (3, 1)), atol=1e-12)
+
+
+def weights_of(*annotations, cluster=None, places=None):
+    """Return weights of the items of each side, replicate by replicate, and their coefficients."""
+    rng = np.random.default_rng(1)
+    sides = tuple(dict(coefficients(items_of(one), "identity"))["conger_kappa"] for one in annotations)
+    places = [np.arange(one.items.size) for one in annotations] if places is None else places
+    drawn = draw_weights(sides, places, [pseudo_weights(rng) for _ in sides], rng, cluster)
+    return [np.concatenate(one) for one in zip(*drawn)], sides
+
+
+def votes_of(n, random_seed):
+    return Labels.from_matrix(np.random.default_rng(random_seed).integers(0, 3, (n, 3)), labels=[0, 1, 2])
+
+
+def test_weights_of_items_are_those_of_a_dirichlet_process_of_mass_two():
+    """Each of 20 items counts 18 / 20 of one, with the variance of a share of a Dirichlet distribution of mass 20."""
+    (weight,), (side,) = weights_of(votes_of(20, 2))
+    np.testing.assert_allclose(weight.sum(axis=1), 20)
+    share = weight[:, side.unit[:20]] / 20
+    mean, sd = 0.9 / 20, np.sqrt(0.9 / 20 * (1 - 0.9 / 20) / 21)
+    assert (np.abs(share.mean(axis=0) - mean) < 4.5 * sd / np.sqrt(2000)).all()
+    assert share.std() == pytest.approx(sd, rel=0.05)
+    assert share.sum(axis=1).mean() == pytest.approx(0.9, abs=4.5 * np.sqrt(0.09 / 21 / 2000))
+
+
+def test_items_of_a_cluster_have_one_weight_and_clusters_count_alike():
+    cluster = np.repeat(np.arange(10), [1, 1, 1, 1, 2, 2, 2, 2, 4, 4])
+    (weight,), (side,) = weights_of(votes_of(20, 3), cluster=cluster)
+    own = weight[:, side.unit[:20]]
+    for k in range(10):
+        np.testing.assert_allclose(
+            own[:, cluster == k], own[:, cluster == k][:, :1].repeat((cluster == k).sum(), axis=1)
+        )
+    np.testing.assert_allclose(weight.sum(axis=1), 20)
+    one_each = own[:, [0, 4, 12, 19]]
+    assert np.abs(np.corrcoef(one_each.T) - np.eye(4)).max() < 0.5
+    np.testing.assert_allclose(one_each.mean(axis=0), one_each.mean(), rtol=0.2)
+
+
+def test_items_of_both_sides_share_their_weights():
+    """Up to the whole of each side: its own items and pseudo-items differ."""
+    first, second = votes_of(12, 4), votes_of(15, 5)
+    places = [np.append(np.arange(12), np.full(5, -1)), np.array([*range(10), -1, -1, *range(10, 15)])]
+    (one, other), sides = weights_of(first, second, places=places)
+    both = one[:, sides[0].unit[:10]] / other[:, sides[1].unit[:10]]
+    np.testing.assert_allclose(both, both[:, :1].repeat(10, axis=1))
+    own = one[:, sides[0].unit[10]] / one[:, sides[0].unit[0]], other[:, sides[1].unit[10]] / other[:, sides[1].unit[0]]
+    assert abs(np.corrcoef(np.log(own))[0, 1]) < 0.9
+    np.testing.assert_allclose([one.sum(axis=1), other.sum(axis=1)], np.tile([[12], [15]], 2000))

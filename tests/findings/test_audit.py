@@ -244,3 +244,104 @@ def test_scores_that_are_no_probabilities():
     ):
         with pytest.raises(ba.InputError, match=words):
             looked("no_probabilities", votes, predictions=models)
+
+
+def test_a_model_matches_the_votes_by_chance_where_its_kappa_is_small():
+    """By loops: the share of an item's votes that are the model's label, beside how common its labels are."""
+    rng = np.random.default_rng(2)
+    counts = np.vstack([rng.multinomial(4, p, 1) for p in rng.dirichlet([0.6] * 3, 90)] + [np.zeros((1, 3), int)])
+    votes = ba.Labels.from_counts(counts, labels=[*"abc"])
+    said = {"good": counts.argmax(axis=1), "coin": rng.integers(0, 3, 91)}
+    models = ba.Predictions.from_labels({m: [*np.array([*"abc"])[k]] for m, k in said.items()}, labels=[*"abc"])
+    found = looked("base_rate", votes, predictions=models)
+    shares, p = counts.sum(axis=0) / counts.sum(), {}
+    for name, labels in said.items():
+        hit = np.array([counts[i, k] / counts[i].sum() for i, k in enumerate(labels[:90])])
+        chance = np.mean([shares[k] for k in labels[:90]])
+        kappa, error = (hit.mean() - chance) / (1 - chance), hit.std(ddof=1) / np.sqrt(90) / (1 - chance)
+        p[name] = 2 * stats.norm.cdf((kappa - 0.2) / error)
+        if name == "coin":
+            words = f"kappa {kappa:.2f} ({kappa - 1.96 * error:.2f} to {kappa + 1.96 * error:.2f})"
+    assert p["good"] > 0.05 > p["coin"]
+    assert (found.where, found.chance) == (["coin"], pytest.approx(p["coin"], rel=1e-4))
+    assert found.said == f"'coin' matches the votes hardly better than chance: {words}"
+
+
+@pytest.mark.parametrize("stated", [0.95, 0.35])
+def test_probabilities_lie_between_those_of_a_vote_and_of_the_majority(stated):
+    """By loops, on items of three votes or more: above how often the label is most frequent, or below its votes."""
+    rng = np.random.default_rng(3)
+    counts = np.vstack([rng.multinomial(4, p, 1) for p in rng.dirichlet([1.0] * 3, 60)] + [[2, 0, 0], [1, 1, 0]])
+    top = np.where(rng.random(62) < 0.6, counts.argmax(axis=1), rng.integers(0, 3, 62))
+    scores = np.full((62, 3), (1 - stated) / 2)
+    scores[np.arange(62), top] = stated
+    models = ba.Predictions.from_scores({"sure": scores, "flat": np.full((62, 3), 1 / 3)}, labels=[*"abc"])
+    found = looked("uncalibrated", ba.Labels.from_counts(counts, labels=[*"abc"]), predictions=models)
+    gaps = []
+    for votes, label in zip(counts[:60], top):
+        most = votes == votes.max()
+        gaps.append(stated - most[label] / most.sum() if stated > 0.5 else votes[label] / votes.sum() - stated)
+    gaps = np.array(gaps)
+    p = 2 * stats.norm.sf((gaps.mean() - 0.05) / (gaps.std(ddof=1) / np.sqrt(60) + 1e-9))
+    assert found.chance == pytest.approx(p, rel=1e-4) and p < 0.05
+    assert found.where == ["sure"]
+    side = "too high" if stated > 0.5 else "too low"
+    assert found.said == f"the probabilities that 'sure' states are {side}, by {gaps.mean():.2f}"
+
+
+def test_a_group_is_served_badly_by_a_test_of_its_annotators():
+    """By loops: what each annotator's answers have of the model's, less what all answers to the item have."""
+    rng = np.random.default_rng(4)
+    truth, flip = rng.integers(0, 2, 40), np.repeat([0.1, 0.6], 6)
+    said = np.where(rng.random((40, 12)) < flip, 1 - truth[:, None], truth[:, None])
+    votes = ba.Labels.from_matrix(said, labels=[0, 1])
+    people = ba.annotations.Annotators.from_table(
+        pd.DataFrame({"annotator": range(12), "age": ["old"] * 6 + ["young"] * 6, "few": ["x"] * 4 + ["y"] * 8})
+    )
+    found = looked(
+        "served_badly", votes, predictions=ba.Predictions.from_labels({"A": truth}, labels=[0, 1]), people=people
+    )
+    hit = said == truth[:, None]
+    own = (hit - hit.mean(axis=1, keepdims=True)).mean(axis=0)
+    groups = {"age young by A": own[6:], "age old by A": own[:6], "few y by A": own[4:]}  # four are too few
+    p = {name: 3 * stats.ttest_1samp(values, 0, alternative="less").pvalue for name, values in groups.items()}
+    assert found.chance == pytest.approx(min(p.values()))
+    assert found.where == sorted((name for name in p if p[name] < 0.05), key=p.get)
+    upper = stats.t.interval(0.95, 5, own[6:].mean(), stats.sem(own[6:]))[1]
+    assert found.said.endswith(f"the model gives their answers less often than those of all, by {-upper:.2f} or more")
+    with pytest.raises(ba.InputError, match="features of the annotators"):
+        looked("served_badly", votes, predictions=ba.Predictions.from_labels({"A": truth}, labels=[0, 1]))
+
+
+def test_a_careless_annotator_has_less_than_half_of_the_usual_kappa():
+    """By loops over annotators: kappa with the majority of the others, and the errors of the usual one and of half."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 40)
+    said = np.where(rng.random((40, 6)) < [0.9, 0.85, 0.8, 0.75, 0.9, 0.0], truth[:, None], rng.integers(0, 3, (40, 6)))
+    kappa, by_chance = [], []
+    for j in range(6):
+        agrees = []
+        for row in said:
+            others = np.delete(row, j)
+            rest = (others == row[j]).sum() - len(others) / 2
+            agrees.append(1.0 if rest > 0 else 0.5 if rest == 0 else 0.0)
+        habit = np.bincount(said[:, j], minlength=3) / 40
+        by_chance.append(habit @ np.bincount(said.ravel(), minlength=3) / said.size)
+        kappa.append((np.mean(agrees) - by_chance[-1]) / (1 - by_chance[-1]))
+    kappa, room = np.array(kappa), 1 - np.array(by_chance)
+    usual = np.median(kappa)
+    error, half = (np.sqrt((1 - room + room * k) * (1 - k) / (room * 40)) for k in (usual, usual / 2))
+    above = kappa >= usual
+    spread = max(np.mean((kappa[above] - usual) ** 2 - error[above] ** 2), (0.15 * usual) ** 2)
+    p = np.minimum(
+        stats.norm.cdf((kappa - usual) / np.sqrt(error**2 + spread)) / 0.9,
+        stats.norm.cdf((kappa - usual / 2) / half) / 0.1,
+    )
+    found = looked("careless", ba.Labels.from_matrix(said, labels=[0, 1, 2]))
+    assert (found.where, found.chance) == ([5], pytest.approx(6 * p[5]))
+    low, high = kappa[5] - 1.96 * half[5], kappa[5] + 1.96 * half[5]
+    words = f"kappa with their majority {kappa[5]:.2f} ({low:.2f} to {high:.2f}), usual {usual:.2f} (1 like this)"
+    assert found.said == f"5 answers {'against' if high < 0 else 'hardly with'} the others: {words}"
+    guesses = ba.Labels.from_matrix(rng.integers(0, 3, (40, 6)), labels=[0, 1, 2])
+    with pytest.raises(ba.InputError, match="annotators who agree: the usual kappa is"):
+        looked("careless", guesses)
