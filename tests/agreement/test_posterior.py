@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesagree import simulate
-from bayesagree.agreement._phi.posterior import pattern_evidence, phi_of, precision_of
+from bayesagree.agreement._phi.likelihood import outright_shares
+from bayesagree.agreement._phi.posterior import PhiPosterior, joint_posterior, pattern_evidence, phi_of, precision_of
 from bayesagree.agreement._phi.problem import prepare
+from bayesagree.errors import ConvergenceError
 
 
 @pytest.mark.parametrize(("precision", "phi"), [(2, 0), (4, 0.5), (6, 0.75)])
@@ -74,3 +76,69 @@ def test_reversing_items_changes_nothing(random_seed):
     m, s = np.array([0.2, 0.5, 0.9]), np.array([0.01, 0.3, 0.9])
     a, b = (evidence(v, np.stack([share, s], axis=1)) for v, share in ((x, m), (4 - x, 1 - m)))
     assert a == pytest.approx(b, abs=1e-6)
+
+
+def test_draws_take_each_place_as_often_as_its_weight_says():
+    """Systematic draws: a place of weight w is drawn the whole number of times below or above n w."""
+    rng = np.random.default_rng(3)
+    weight, y = rng.dirichlet(np.ones(50)), np.sort(rng.normal(size=50))
+    shares = rng.random((50, 2))
+    posterior = PhiPosterior(y, weight, np.column_stack([y, -y]), shares, 0.0, 0.0, 50.0, 0.1)
+    drawn = posterior.draw(1000, np.random.default_rng(1))
+    number = (drawn.y[:, None] == y).sum(axis=0)
+    assert number.sum() == 1000 and (np.abs(number - 1000 * weight) < 1).all()
+    assert abs(np.corrcoef(np.arange(1000), drawn.y)[0, 1]) < 4.5 / np.sqrt(1000)  # in random order
+    at = np.searchsorted(y, drawn.y)
+    np.testing.assert_array_equal(drawn.hyper, np.column_stack([drawn.y, -drawn.y]))
+    np.testing.assert_array_equal(drawn.shares, shares[at])
+    summary = posterior.summary()
+    assert summary.mean == pytest.approx(weight @ phi_of(np.exp(y)), abs=1e-3)
+
+
+ENDS = [[0, 0, 1], [4, 3, 4], [0, 0, 0], [2, 3, 3], [1, 0, 2]]
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return joint_posterior(prepare(levels(ENDS, 5), item_mean="flat"))
+
+
+def test_both_readings_of_the_ends_are_averaged_by_their_evidence(joint):
+    one, two, share = joint.binned, joint.inflated, joint.prob_inflated
+    assert share == pytest.approx(1 / (1 + np.exp(one.log_evidence - two.log_evidence)))
+    assert joint.phi.log_evidence == pytest.approx(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2))
+    assert joint.phi.weight.sum() == pytest.approx(1) and (np.diff(joint.phi.y) >= 0).all()
+    means = [of.weight @ phi_of(np.exp(of.y)) for of in (one, two, joint.phi)]
+    assert means[2] == pytest.approx((1 - share) * means[0] + share * means[1])
+    inflated = joint.phi.shares.any(axis=1)
+    assert joint.phi.weight[inflated].sum() == pytest.approx(share)
+    assert joint.phi.effective == min(one.effective, two.effective) and joint.phi.k_hat == max(one.k_hat, two.k_hat)
+    assert joint.phi.log_evidence_error == pytest.approx(
+        (1 - share) * one.log_evidence_error + share * two.log_evidence_error
+    )
+
+
+def test_too_few_effective_draws_are_no_posterior(joint, monkeypatch):
+    """A reading that could not be computed leaves the other with a warning; where none is left, another engine."""
+    effective = joint.binned.effective, joint.inflated.effective
+    assert effective[1] < effective[0]
+    monkeypatch.setattr("bayesagree.agreement._phi.posterior.FEWEST", np.mean(effective))
+    with pytest.warns(UserWarning, match="the posterior with outright ends could not be computed: answers at the ends"):
+        left = joint_posterior(prepare(levels(ENDS, 5), item_mean="flat"))
+    assert (left.inflated, left.prob_inflated) == (None, 0.0)
+    np.testing.assert_array_equal(left.phi.y, joint.binned.y)
+    monkeypatch.setattr("bayesagree.agreement._phi.posterior.FEWEST", effective[0] + 1)
+    with pytest.raises(ConvergenceError, match=r"only \d+ draws of the importance sampling are effective; use engine="):
+        joint_posterior(prepare(levels(ENDS, 5), item_mean="flat"))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"), [(1.0, 0.0, [1, 0, 0]), (0.0, 1.0, [0, 1, 0]), (0.0, 0.0, [0, 0, 1])]
+)
+def test_all_answers_may_be_outright_ends_or_none(low, high, expected):
+    """Beside a mean in the middle, and one that rounds to an end."""
+    for at in (0.0, 3.0):
+        found = np.exp([part.item() for part in outright_shares(np.array([low]), np.array([high]), np.array([at]))])
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    both = np.exp([part.item() for part in outright_shares(np.array([1.0]), np.array([1.0]), np.array([np.inf]))])
+    np.testing.assert_allclose(both[:2].sum(), 1, atol=1e-12)
