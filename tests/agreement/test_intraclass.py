@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import gamma
 from scipy.stats import multivariate_normal
 
 from bayesagree import InputError, Ratings
@@ -134,3 +135,43 @@ def test_ratings_with_gaps_have_the_mean_number_of_ratings_an_item():
     sparse = np.where(np.arange(12).reshape(4, 3) % 3 == 2, np.nan, np.arange(12).reshape(4, 3) % 5)
     found = icc(Ratings.from_matrix(sparse, scale=(0, 9)), random_seed=1)
     assert found["k"].tolist() == [1, 1, 1, 2, 2, 2]
+
+
+def test_levels_of_annotators_are_drawn_given_the_components_of_variance():
+    """By dense matrices: the best linear predictions over the error, whose square is a scaled chi-squared."""
+    ratings = world(np.random.default_rng(2), items=10)
+    n, share, own = ratings.rating.size, 0.5, 0.3
+    items, people = (np.eye(k.max() + 1)[k] for k in (ratings.item_index, ratings.annotator_index))
+    a, b = share / (1 - share), own / (1 - own)
+    inverse = np.linalg.inv(np.eye(n) + a * items @ items.T + b * people @ people.T)
+    one, x = np.ones(n), ratings.rating
+    weight = one @ inverse @ one
+    centre = one @ inverse @ x / weight
+    away = inverse @ (x - centre)
+    rest = (x - centre) @ away
+    # Mean and covariance of the levels in errors: of normal levels given mean and error, and of the mean itself.
+    over = np.sqrt(2 / rest) * gamma(n / 2) / gamma((n - 1) / 2)  # E(1 / error)
+    mean = b * people.T @ away * over
+    by_mean = b * people.T @ inverse @ one
+    cov = b * np.eye(4) - b**2 * people.T @ inverse @ people + np.outer(by_mean, by_mean) / weight
+    cov += np.outer(b * people.T @ away, b * people.T @ away) * ((n - 1) / rest - over**2)
+    drawn = VarianceComponents(ratings, two_way=True).levels(share, np.full(20_000, own), np.random.default_rng(1))
+    assert (np.abs(drawn.mean(axis=0) - mean) < 4.5 * np.sqrt(np.diag(cov) / 20_000)).all()
+    np.testing.assert_allclose(np.cov(drawn.T), cov, atol=5 * np.diag(cov).max() / np.sqrt(10_000))
+
+
+@pytest.mark.parametrize("two_way", [True, False])
+def test_shares_are_drawn_by_the_restricted_likelihood(two_way):
+    """Means over a fine grid of both shares; the peak is the place of the highest likelihood."""
+    components = VarianceComponents(world(np.random.default_rng(6), items=12), two_way=two_way)
+    top, drawn = components.draws(np.random.default_rng(1))
+    grid = (np.arange(100) + 0.5) / 100
+    log = np.stack([components.log_likelihood(share, grid) for share in grid])
+    mass = np.exp(log - log.max())
+    mass /= mass.sum()
+    for k, axis in enumerate((1, 0)):
+        of_share = mass.sum(axis=axis)
+        sd = np.sqrt(of_share @ grid**2 - (of_share @ grid) ** 2)
+        assert abs(drawn[:, k].mean() - of_share @ grid) < 4.5 * sd / np.sqrt(4000) + 2e-3
+        assert drawn[:, k].std() == pytest.approx(sd, rel=0.06)
+    assert components.log_likelihood(top[0], top[1:])[0] >= log.max() - 1e-9
