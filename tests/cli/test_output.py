@@ -37,6 +37,25 @@ def test_tables_fit_80_columns_without_breaking_a_number(capsys, monkeypatch):
     assert lines[-1] == "n items 12."
 
 
+def test_names_and_numbers_are_whole_where_texts_must_give_way(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    texts = {f"note_{k}": "a text of many words that may be broken between them" for k in "ab"}
+    rows = [{"name": "a_name_of_24_letters_now", "share": 0.125, "number_of_items": 1234567, **texts}]
+    _output.show([_output.Table("first", [*rows, rows[0] | {"name": "short", "share": 1.5}])], as_json=False)
+    words = capsys.readouterr().out.split()
+    assert {"a_name_of_24_letters_now", "short", "0.125", "1.500"} <= set(words)
+    assert words.count("1234567") == 2
+
+
+@pytest.mark.parametrize(("tables", "notes", "shown"), [
+    ([[{"a": 1}], []], ["so"], "\n\nso\n"), ([[]], ["so"], "so\n"), ([[{"a": 1}]], [], "1\n"),
+])  # fmt: skip
+def test_notes_stand_below_the_tables_that_have_rows(capsys, tables, notes, shown):
+    _output.show([_output.Table(f"t{k}", rows) for k, rows in enumerate(tables)], as_json=False, notes=notes)
+    out = "\n".join(line.rstrip() for line in capsys.readouterr().out.split("\n"))
+    assert out.endswith(shown) and (len(out) > len(shown) or tables == [[]])
+
+
 def test_a_table_wider_than_the_screen_loses_no_column(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     _output.show([_output.Table("first", [{f"sensitivity{k}": 0.5 for k in range(6)}])], as_json=False)

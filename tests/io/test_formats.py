@@ -395,3 +395,46 @@ def test_what_a_question_is_not(tmp_path):
         read_export(write(path, log | {"samples": nested}), format="inspect")
     with pytest.raises(InputError, match=r"read as .*: a field is missing or of another kind than this format has"):
         read_export(write(path, log | {"samples": [{"scores": {}}]}), format="inspect")
+
+
+def test_contents_count_what_was_read_and_what_was_not():
+    rows = [(1, "a", "x"), (1, "a", "y"), (1, "b", "x"), (2, "a", None), (2, "b", "y")]
+    table = pd.DataFrame(rows, columns=["item", "annotator", "label"])
+    export = read_export(table, duplicates="first")
+    assert export.contents.to_numpy().tolist() == [
+        ["items", 2, False], ["annotations", 3, False], ["rows without a label", 1, True],
+        ["repeated annotations of an item by an annotator", 1, True],
+    ]  # fmt: skip
+    assert export.sentences() == [
+        "left out 1 rows without a label", "left out 1 repeated annotations of an item by an annotator"
+    ]  # fmt: skip
+    asked(ROWS.assign(rating=[1, 2, 3]).drop(columns="label"), "(they are 1 to 3); pass scale=")
+    asked(ROWS, "it holds labels, of which step=1.0 says nothing; leave it out", step=1.0)
+
+
+@pytest.mark.parametrize(("labels", "options", "noted"), [
+    ([1, 2, 3], {}, True), ([1, 2, 1], {}, False), ([1, 2, 3], {"kind": "labels"}, False),
+    ([1, 2, 3], {"ordered": False}, False), ([*"xyz"], {}, False), ([True, False, True], {}, False),
+])  # fmt: skip
+def test_three_numbers_as_labels_may_be_ratings(labels, options, noted):
+    """Two are codes, and whoever states the kind or the order knows."""
+    export = read_export(ROWS.assign(label=labels), **options)
+    note = "the labels are numbers; if they lie on a scale, read them with scale=(1, 3)"
+    assert (note in export.notes) == noted
+
+
+def test_a_page_of_json_and_files_of_unknown_endings(tmp_path):
+    (tmp_path / "page.json").write_text('{"hello": 1}')
+    with pytest.raises(InputError, match=r"page\.json' has an unknown format; known are label_studio, .* and tables"):
+        read_annotations(tmp_path / "page.json")
+    nested = {"A": {"p": "x", "q": "y"}, "B": {"p": "y"}}
+    models = read_predictions(write(tmp_path / "labels.json", nested))
+    assert models.models.tolist() == ["A", "B"] and models.label_index.tolist() == [[0, 1], [1, -1]]
+    for name, content in (("one.csv", "item,annotator,label\n1,a,x\n"), ("two.csv", "item,annotator,answer\n1,b,x\n")):
+        (folder := tmp_path / "weeks").mkdir(exist_ok=True)
+        (folder / name).write_text(content)
+    with pytest.raises(InputError, match=r"two\.csv and .*one\.csv differ in columns 'answer', 'label'; rename them"):
+        read_annotations(folder)
+    (folder / "two.csv").rename(folder / "two.tsv")
+    with pytest.raises(InputError, match=r"weeks' is a folder of 'one\.csv', 'two\.tsv'; its files are read as one if"):
+        read_annotations(folder)
