@@ -14,8 +14,9 @@ import pytest
 from bayesagree import datasets
 from bayesagree.annotations import Labels
 from bayesagree.cli import COMMANDS as LINES
-from bayesagree.cli import _commands, main
-from bayesagree.cli._options import Source
+from bayesagree.cli import _commands, _options, main
+from bayesagree.cli._options import Source, WithPredictions
+from bayesagree.errors import InputError
 
 COMMANDS = {name: _commands.load(name) for name in LINES}
 
@@ -341,3 +342,63 @@ def test_a_kept_result_takes_no_option(folder, run, tmp_path):
     assert run("evaluate", kept)[0] == 0
     code, out, err = run("evaluate", kept, "--items", "bootstrap")
     assert (code, out) == (2, "") and "--items is not used where a kept result is shown; leave it out" in err
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("1,-2,0.5", [1, -2, 0.5]), (" 3 ", [3]), ("1e3,-4", [1000.0, -4]), ("007", [7]),
+])  # fmt: skip
+def test_whole_numbers_of_a_list_are_whole(text, found):
+    read = _options.numbers(text)
+    assert read == found and [type(one) for one in read] == [type(one) for one in found]
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("True,False", [True, False]), ("1,2", [1, 2]), ("-1,0.5", [-1, 0.5]), ("4", 4), ("01,2", ["01", "2"]),
+    ("1,2.", ["1", "2."]), ("a, b", ["a", "b"]), ("x", ["x"]), ("True,no", ["True", "no"]), ("1e3,2", ["1e3", "2"]),
+])  # fmt: skip
+def test_labels_are_numbers_where_all_are_written_as_such_and_one_is_their_number(text, found):
+    assert _options.label_names(text) == found
+
+
+def test_a_name_on_the_command_line_is_that_of_a_number_or_itself():
+    assert [_options.one_named(text, [1, "b", 2.5]) for text in ("1", "b", "2.5", "c")] == [1, "b", 2.5, "c"]
+
+
+def test_a_column_by_item_is_the_first_that_is_there(tmp_path):
+    path = tmp_path / "gold.csv"
+    path.write_text("item,truth,note\np,yes,1\nq,no,2\np,yes,3\n")
+    assert _options.by_item(path, "item", "label", "gold", "truth").to_dict() == {"p": "yes", "q": "no"}
+    with pytest.raises(InputError, match="has no column 'label'; it has item, truth, note"):
+        _options.by_item(path, "item", "label", "gold")
+    with pytest.raises(InputError, match="has no column 'unit'; it has item, truth, note"):
+        _options.by_item(path, "unit", "truth")
+    with pytest.raises(InputError, match=r"says 1, 3 of 'p'; leave one of them"):
+        _options.by_item(path, "item", "note")
+
+
+def test_features_of_items_and_of_annotators_need_their_files(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("item,page,hour\np,1,9\nq,2,9\n")
+    found = _options.item_groups(path, "item", by="page", cluster=None)
+    assert {name: column.to_dict() for name, column in found.items()} == {"by": {"p": 1, "q": 2}}
+    assert _options.item_groups(None, "item", by=None, cluster=None) == {}
+    with pytest.raises(InputError, match=r"items\.csv is not used: name a column of it, --by or --cluster"):
+        _options.item_groups(path, "item", by=None, cluster=None)
+    with pytest.raises(
+        InputError, match="--cluster names a column of the items: give their table, --item-features FILE"
+    ):
+        _options.item_groups(None, "item", by=None, cluster="page")
+
+
+@pytest.mark.parametrize(("given", "count"), [({}, ["p"]), ({"item": "unit"}, ["p"])])
+def test_predictions_have_columns_of_their_own_names_if_any(tmp_path, given, count):
+    key = given.get("item", "item")
+    (tmp_path / "votes.csv").write_text(f"{key},annotator,label\np,a,Yes\np,b,no\n")
+    (tmp_path / "said.csv").write_text("model,task,answer\nA,p,yes\n")
+    how = {"annotations": tmp_path / "votes.csv", "predictions": tmp_path / "said.csv", "merge_similar": True}
+    source = WithPredictions(**how, **given, predictions_item="task", predictions_label="answer")
+    votes, models = source.read()
+    assert (votes.items.tolist(), models.items.tolist(), models.categories.tolist()) == (count, ["p"], ["Yes"])
+    assert WithPredictions(annotations=tmp_path / "votes.csv", **given).read()[1] is None
+    with pytest.raises(InputError, match="there are no predictions: give a file of predictions"):
+        WithPredictions(annotations=tmp_path / "votes.csv", **given).read(needed=True)
