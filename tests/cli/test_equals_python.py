@@ -249,7 +249,8 @@ def test_a_judge_is_set_beside_the_truth_where_half_of_the_items_have_two_votes(
     items, said = [f"t{i}" for i in range(10)], [*"xyxyxyxyxy"]
     pd.DataFrame({"item": items, "judge": "gpt", "label": said}).to_csv(tmp_path / "verdicts.csv", index=False)
     people = pd.DataFrame({"item": items, "annotator": "ann", "label": said})
-    both = pd.concat([people, people[:n_second].assign(annotator="bob")])
+    empty = pd.DataFrame({"item": ["t10", "t11"], "annotator": "ann"})  # nobody answered these
+    both = pd.concat([people, people[:n_second].assign(annotator="bob"), empty])
     both.to_csv(tmp_path / "people.csv", index=False)
     asked = []
 
