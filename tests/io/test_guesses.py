@@ -416,3 +416,37 @@ def test_options_of_reading_do_not_go_with_what_is_read_already():
 def test_items_are_named_by_the_first_column_that_names_every_row_once(columns, key):
     """Decimal numbers are scores, and lists name nothing."""
     assert only_key(pd.DataFrame(columns)) == key
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(("columns", "options", "models", "labels"), [
+    ({"x": [1, 0], "y": [0, 1]}, {}, None, None),  # one of each row: scores of a model without a name
+    ({"x": [0.5, 1.5], "y": [2.5, 0.5]}, {}, None, None),  # no probabilities
+    ({"x": [1, 1], "y": [0, 1]}, {"labels": ["y", "x"]}, None, None),
+    ({"x": [1, 1], "y": [0, 1]}, {}, ["x", "y"], [0, 1]),  # codes of labels
+    ({"x": [1.0, np.nan], "y": [1, 2]}, {}, ["x", "y"], [1, 2]),
+    ({"x": ["a", "b"], "y": ["b", "b"]}, {}, ["x", "y"], ["a", "b"]),
+    ({"x": [0.0, 0.5], "y": [1.0, 0.25]}, {"two": ["no", "yes"]}, ["x", "y"], ["no", "yes"]),
+    ({"score": [0.0, 0.5]}, {"two": ["no", "yes"]}, ["score"], ["no", "yes"]),
+])  # fmt: skip
+def test_columns_are_models_or_the_labels_of_one(columns, options, models, labels):
+    table = pd.DataFrame({"item": ["p", "q"], **columns})
+    if models is None:
+        with pytest.raises(InputError, match="read as scores, one column a label: no column 'model' for the model"):
+            read_outputs(table, **options)
+        table["model"], models, labels = "A", ["A"], options.get("labels", ["x", "y"])
+    read = read_outputs(table, **options)
+    assert (read.models.tolist(), read.categories.tolist()) == (models, labels)
+    assert read.items.tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize(("names", "rows", "models", "labels"), [
+    (["A_x", "A_y", "B_x", "B_y"], [[0.25, 0.75, 1.0, 0.0]], ["A", "B"], ["x", "y"]),
+    (["A_x", "A_y", "B_x", "B_y"], [[0.25, 0.5, 1.0, 0.0]], ["A_x", "A_y", "B_x", "B_y"], [0, 1]),  # do not sum to one
+    (["A_x", "A_y", "A_z"], [[0.25, 0.5, 0.25]], ["model"], ["A_x", "A_y", "A_z"]),  # of one model
+    (["A_1_x", "A_1_y", "B_1_x", "B_1_y"], [[0.25, 0.75, 1.0, 0.0]], ["A_1", "B_1"], ["x", "y"]),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_columns_of_every_model_and_label_are_scores_that_sum_to_one(names, rows, models, labels):
+    read = read_outputs(pd.DataFrame(rows, columns=names).assign(item="p"))
+    assert (read.models.tolist(), read.categories.tolist()) == (models, labels)
