@@ -1,5 +1,6 @@
 """For each check a planted defect of which it speaks; it is silent on the same test set without the defect."""
 
+import itertools
 import warnings
 from functools import cache
 
@@ -345,3 +346,61 @@ def test_a_careless_annotator_has_less_than_half_of_the_usual_kappa():
     guesses = ba.Labels.from_matrix(rng.integers(0, 3, (40, 6)), labels=[0, 1, 2])
     with pytest.raises(ba.InputError, match="annotators who agree: the usual kappa is"):
         looked("careless", guesses)
+
+
+def test_two_copy_each_other_where_they_agree_beyond_their_habits_and_care():
+    """By loops over pairs, each beside what its two annotators have in common with the others."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 3, 60)
+    said = np.where(rng.random((60, 6)) < 0.75, truth[:, None], rng.integers(0, 3, (60, 6))).astype(float)
+    said[:, 1] = np.where(rng.random(60) < 0.95, said[:, 0], said[:, 1])
+    said[rng.random((60, 6)) < 0.1] = np.nan
+    rate = np.array([[np.mean(column[~np.isnan(column)] == k) for k in range(3)] for column in said.T])
+    met, match, habit = np.zeros((3, 6, 6))
+    for a, b in itertools.permutations(range(6), 2):
+        met[a, b] = (~np.isnan(said[:, a]) & ~np.isnan(said[:, b])).sum()
+        match[a, b] = (said[:, a] == said[:, b]).sum()
+        habit[a, b] = rate[a] @ rate[b]
+    beyond = (match - met * habit) / (1 - habit)
+    usual, z, excess = beyond.sum() / met.sum(), {}, {}
+    for a, b in itertools.combinations(range(6), 2):
+        care = [(beyond[j].sum() - beyond[j, k]) / (met[j].sum() - met[j, k]) for j, k in ((a, b), (b, a))]
+        expected = habit[a, b] + (1 - habit[a, b]) * min(max(care[0] * care[1] / usual, 0), 0.95)
+        z[a, b] = stats.norm.isf(stats.binom.sf(match[a, b] - 1, met[a, b], expected))
+        excess[a, b] = (match[a, b] - met[a, b] * expected) / (met[a, b] * (1 - expected)), expected
+    scale = max(stats.median_abs_deviation([*z.values()], scale="normal"), 1)
+    p = {pair: 15 * stats.norm.sf(z[pair] / scale) if excess[pair][0] > 0.5 else 1.0 for pair in z}
+    found = looked("copies", ba.Labels.from_matrix(said, labels=[0, 1, 2]))
+    [(one, other)] = found.where
+    assert ({one, other}, found.chance) == ({0, 1}, pytest.approx(p[0, 1]))
+    part = f"{match[0, 1] / met[0, 1]:.2f}"
+    assert found.said.startswith(f"{one} and {other} agree on {part} (") and found.said.endswith(
+        f"expected {excess[0, 1][1]:.2f}"
+    )
+    assert min(p.values()) == p[0, 1] < 0.05
+
+
+def test_an_annotator_drifts_by_a_test_of_the_two_halves_of_the_answers():
+    """By hand: agreement with most others in the first half less that in the second, in standard errors."""
+    rng = np.random.default_rng(7)
+    truth, right = rng.integers(0, 2, 40), np.full((40, 4), 0.9)
+    right[20:, 0] = 0.2
+    said = np.where(rng.random((40, 4)) < right, truth[:, None], 1 - truth[:, None])
+    votes = ba.Labels.from_matrix(said, labels=[0, 1], annotators=[*"abcd"])
+    when = pd.DataFrame(
+        {"item": np.tile(range(40), 4), "annotator": np.repeat([*"abcd"], 40), "when": np.tile(range(40), 4)}
+    )
+    agrees = np.array([
+        [1.0 if (np.delete(row, j) == row[j]).sum() > 1.5 else 0.0 for j in range(4)] for row in said
+    ])  # fmt: skip
+    p = []
+    for column in agrees.T:
+        z = (column[20:].mean() - column[:20].mean()) / np.sqrt(column.var(ddof=1) * (1 / 20 + 1 / 20))
+        p.append(stats.t.cdf(z, 38))
+    found = looked("drifts", votes, time=when)
+    assert (found.where, found.chance) == (["a"], pytest.approx(4 * min(p)))
+    early, late = agrees[:20, 0].mean(), agrees[20:, 0].mean()
+    words = f"agrees with most others in {early:.2f} of the first half of the answers, and in {late:.2f} of the last"
+    assert found.said == f"'a' {words} (1 like this)"
+    with pytest.raises(ba.InputError, match="times of its items and annotators"):
+        looked("drifts", votes, time=when.assign(annotator="z"))
