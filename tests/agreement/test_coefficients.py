@@ -348,3 +348,42 @@ def test_items_of_both_sides_share_their_weights():
     own = one[:, sides[0].unit[10]] / one[:, sides[0].unit[0]], other[:, sides[1].unit[10]] / other[:, sides[1].unit[0]]
     assert abs(np.corrcoef(np.log(own))[0, 1]) < 0.9
     np.testing.assert_allclose([one.sum(axis=1), other.sum(axis=1)], np.tile([[12], [15]], 2000))
+
+
+@pytest.mark.parametrize("weights", ["identity", "quadratic"])
+def test_every_coefficient_of_ratings_with_gaps_is_its_definition(weights):
+    """By loops: items of two ratings or more agree, all that are rated tell of chance; one has one rating, one none."""
+    rng = np.random.default_rng(8)
+    x = np.clip(rng.integers(1, 5, (20, 1)) + rng.integers(-1, 2, (20, 4)), 1, 4).astype(float)
+    x[rng.random(x.shape) < 0.25] = np.nan
+    x[0], x[1, 1:], x[2] = np.nan, np.nan, [1, 2, 3, 4]
+    A = agreement_weights(weights, VALUES)
+    found = dict(coefficients(items_of(Ratings.from_matrix(x, scale=(1, 4), step=1)), weights))
+    rows = [np.searchsorted(VALUES, row[~np.isnan(row)]) for row in x]
+    several = [row for row in rows if row.size > 1]
+    agreed = [np.mean([A[a, b] for a, b in permutations(row, 2)]) for row in several]
+    share = np.mean([np.bincount(row, minlength=4) / row.size for row in rows if row.size], axis=0)
+    own = [np.bincount(np.searchsorted(VALUES, c[~np.isnan(c)]), minlength=4) / (~np.isnan(c)).sum() for c in x.T]
+
+    def corrected(chance):
+        return (np.mean(agreed) - chance) / (1 - chance)
+
+    n = np.array([row.size for row in rows if row.size])
+    mean = np.array([VALUES[row].mean() for row in rows if row.size])
+    grand = n @ mean / n.sum()
+    between = n @ (mean - grand) ** 2 / (n.size - 1)
+    within = sum(((VALUES[row] - VALUES[row].mean()) ** 2).sum() for row in rows if row.size) / (n.sum() - n.size)
+    size = (n.sum() - n @ n / n.sum()) / (n.size - 1)
+    expected = {
+        "percent_agreement": np.mean([np.mean([a == b for a, b in permutations(row, 2)]) for row in several]),
+        "fleiss_kappa": corrected(share @ A @ share),
+        "conger_kappa": corrected(np.mean([one @ A @ other for one, other in permutations(own, 2)])),
+        "gwet_ac1" if weights == "identity" else "gwet_ac2": corrected(A.sum() / 12 * (share * (1 - share)).sum()),
+        "brennan_prediger": corrected(A.mean()),
+        "alpha_nominal": alpha_by_pairs(x, lambda a, b: float(a != b)),
+        "alpha_interval": alpha_by_pairs(x, lambda a, b: (a - b) ** 2),
+        "alpha_ratio": alpha_by_pairs(x, lambda a, b: ((a - b) / (a + b)) ** 2),
+        "icc_one_way": (between - within) / (between + (size - 1) * within),
+    }
+    for name, value in expected.items():
+        assert found[name].estimate() == pytest.approx(value, abs=1e-12), name
