@@ -88,3 +88,11 @@ def test_agreement_of_annotators_on_pairs():
     assert ours["alpha_nominal"] == pytest.approx(theirs["alpha_nominal"])
     with pytest.raises(InputError, match="x"):
         Comparisons.from_long(table, annotator="who").to_labels()
+
+
+@pytest.mark.parametrize("sides", [("model_a", "model_b"), ("system_a", "system_b"), ("left", "right")])
+def test_columns_of_the_two_models_have_the_names_of_arenas(sides):
+    named = TABLE.rename(columns=dict(zip(("left", "right"), sides)))
+    assert Comparisons.from_long(named).to_long().equals(Comparisons.from_long(TABLE).to_long())
+    with pytest.raises(InputError, match="no column 'left'"):
+        Comparisons.from_long(named.rename(columns=dict(zip(sides, ("one", "two")))))
