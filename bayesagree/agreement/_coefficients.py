@@ -14,6 +14,7 @@ from bayesagree.agreement._patterns import collapse_codes
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of, shorten
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.intervals import eti, hdi
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -387,7 +388,7 @@ def against(items: Items, annotator: int, kind: Weights) -> Coefficient:
     others = items.counts()[pair % whole.size.size] - own
     used = (pair >= 0) & (others.sum(axis=1) > 0)
     unit = np.where(used, np.cumsum(used) - 1, -1)[number]
-    own, others = (one[used] / one[used].sum(axis=1, keepdims=True) for one in (own, others))
+    own, others = (row_shares(one[used]) for one in (own, others))
     agree = ((own @ A) * others).sum(axis=1)
     named = unit[: items.n_named]
     if not (named >= 0).any():

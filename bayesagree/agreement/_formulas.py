@@ -12,6 +12,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats, Integers
+from bayesagree.inference.cells import row_shares
 
 # Largest table of (replicate, pattern) held at once: 32 MB.
 CELLS = 4_000_000
@@ -57,7 +58,7 @@ CHANCE: dict[str, Callable[[Floats, Floats], Floats]] = {
 
 def beyond_chance(W: Floats, C: Floats, A: Floats, chance: str) -> Floats:
     """Return a coefficient of all annotators together, every item counting once, any number of ratings per item."""
-    share = W @ (C / C.sum(axis=1, keepdims=True)) / W.sum(axis=1, keepdims=True)
+    share = W @ row_shares(C) / W.sum(axis=1, keepdims=True)
     return chance_corrected(observed_agreement(W, C, A), CHANCE[chance](share, A))
 
 

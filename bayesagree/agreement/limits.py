@@ -78,19 +78,16 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain
     """
     at_end, share = _at_one_end(problem), share_at_ends(problem)
     claimed = decision == "disagreement" and at_end.any()
-    rests = bool(claimed and (at_end.all() or (plain and _without(problem, at_end, ci_prob) >= 0)))
+    rests = claimed and at_end.all()
+    if claimed and plain and not rests:
+        others = replace(problem, like=problem.like.of(~at_end), patterns=problem.patterns.of(~at_end))
+        rests = joint_posterior(others).phi.summary(ci_prob).upper >= 0
     if share >= SHOWN_AT_ENDS or rests:
         warn(
             f"on {share:.0%} of the items all ratings are one end of the scale: they fit agreement and polarisation "
             "alike, and the sign of Phi comes from the other items, or, without any, from its prior"
         )
     return "undecided" if rests else decision
-
-
-def _without(problem: Problem, at_end: Booleans, ci_prob: float) -> float:
-    """Return the upper end of the interval of Phi without some patterns."""
-    others = replace(problem, like=problem.like.of(~at_end), patterns=problem.patterns.of(~at_end))
-    return joint_posterior(others).phi.summary(ci_prob).upper
 
 
 def warn_of_misfits(problem: Problem, posterior: PhiPosterior, rng: np.random.Generator) -> None:

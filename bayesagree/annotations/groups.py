@@ -67,9 +67,8 @@ class Groups:
         values = [annotators.values(name, annotations.annotators) for name in names]
         found = [" & ".join(row) for row in zip(*values)]
         possible = [" & ".join(cell) for cell in product(*(annotators.levels(name) for name in names))]
-        partly = sorted(set(found) - set(possible))
-        known = pd.Index([*possible, *partly])
-        index = known.get_indexer(pd.Index(found)).astype(np.int32)
+        known = pd.Index([*possible, *sorted({*found} - {*possible})])
+        index = known.get_indexer(found).astype(np.int32)
         return cls(annotations.annotators, np.array(known, dtype=str), index, " & ".join(names))
 
     @classmethod

@@ -18,6 +18,7 @@ import scipy as sp
 from numpy.typing import NDArray
 
 from bayesagree._types import Floats, Rng
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 from bayesagree.inference.streams import Seed, item_blocks, seed_sequence
 
@@ -121,5 +122,5 @@ def _shares_of_wrong_labels(predicted: NDArray[np.int16], n_labels: int) -> Floa
     given = predicted[..., None] == np.arange(n_labels)
     counts = given.mean(axis=0).T @ given.astype(np.float64)
     pooled = np.where(same, 0, counts.sum(axis=0) + 1)
-    counts = np.where(same, 0, counts) + n_labels * pooled / pooled.sum(axis=1, keepdims=True)
-    return np.where(same, 1.0, counts / counts.sum(axis=2, keepdims=True))
+    counts = np.where(same, 0, counts) + n_labels * row_shares(pooled)
+    return np.where(same, 1.0, row_shares(counts))

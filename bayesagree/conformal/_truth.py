@@ -10,6 +10,7 @@ from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.results import concentration_of
 from bayesagree.inference.top_labels import TruthDraws, truth_draws
 from bayesagree.plausibility.votes import vote_shares
@@ -35,7 +36,7 @@ def expected_plausibility(truth: Truth) -> Plausibilities:
         A posterior without plausibilities, or a point estimate with rows that do not sum to one.
     """
     if isinstance(truth, xr.DataTree) and (shape := concentration_of(truth)) is not None:
-        values = shape.values / shape.values.sum(axis=1, keepdims=True)
+        values = row_shares(shape.values)
         return Plausibilities(np.asarray(shape["item"]), np.asarray(shape["category"]), values)
     draws = plausibility_draws(truth)
     means = [np.asarray(block.plausibility).mean(axis=1) for block in draws.blocks]

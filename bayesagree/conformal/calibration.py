@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Integers
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.conformal._truth import Truth, expected_plausibility, scores_of, winners
@@ -108,7 +108,11 @@ def conformalize(
     one_of(method, "method", ("exact", "majority"))
     items, categories, plausibility = expected_plausibility(truth)
     scores = conformity(score, scores_of(predictions, items, categories), predictions.models, items)
-    _warn_unseen(categories, plausibility)
+    if (unseen := categories[plausibility.max(axis=0) <= 0]).size:
+        warn(
+            f"calibration never saw the labels {shorten(unseen)}: coverage holds on average over items, and says "
+            "nothing about items whose truth they are"
+        )
     weight = winners(plausibility) if method == "majority" else plausibility
     groups = np.array([EVERYONE])
     index = np.zeros(items.size, np.int64)
@@ -150,13 +154,4 @@ def _warn_small(groups: Array, sizes: Integers, coverage: float) -> None:
         warn(
             f"{int(sizes[small].min())} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
             f"no smaller set than that of all labels covers {coverage:g} for certain"
-        )
-
-
-def _warn_unseen(categories: Array, plausibility: Floats) -> None:
-    unseen = categories[plausibility.max(axis=0) <= 0]
-    if unseen.size:
-        warn(
-            f"calibration never saw the labels {shorten(unseen)}: coverage holds on average over items, and says "
-            "nothing about items whose truth they are"
         )

@@ -10,6 +10,7 @@ from bayesagree._types import Booleans
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
 from bayesagree.metrics.item_weights import ItemGroups
@@ -57,7 +58,7 @@ def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -
     codes = pd.Index(votes.categories).get_indexer(pd.Index([gold[item] for item in votes.items.tolist()]))
     counts, at = votes.counts(), np.arange(codes.size)
     most = counts == counts.max(axis=1, keepdims=True)
-    vote = most / most.sum(axis=1, keepdims=True)  # a tied vote is right by the share of its labels
+    vote = row_shares(most)  # a tied vote is right by the share of its labels
     tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
     top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
     gap = (vote[at, top] - (top == codes)).sum(axis=1)

@@ -9,7 +9,12 @@ from bayesagree._types import Array
 
 def cell_sums(shape: Any, *codes: Array, weight: Any = None) -> Array:
     """Count the rows with each combination of codes, or add up their weights, by shape."""
-    cell: Any = np.int64(0)
+    cell = np.int64(0)
     for size, code in zip(shape, codes):
         cell = cell * size + code
-    return np.bincount(np.ravel(cell), weight, int(np.prod(shape))).reshape(shape)
+    return np.bincount(np.ravel(cell), weight, np.prod(shape)).reshape(shape)
+
+
+def row_shares(weight: Array) -> Array:
+    """Divide the values along the last axis by their sum."""
+    return weight / weight.sum(axis=-1, keepdims=True)

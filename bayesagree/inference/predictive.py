@@ -9,6 +9,7 @@ import xarray as xr
 
 from bayesagree._types import Array, Floats, Integers
 from bayesagree.errors import InputError
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.streams import Seed, seed_sequence
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _given(model: "pm.Model", drawn: Draws, wanted: list[Any], random_seed: Seed
 def as_probabilities(values: Array) -> Floats:
     """Return positive vectors that add up to one along the last axis: draws are kept in single precision."""
     positive = np.maximum(values.astype(np.float64), np.finfo(np.float64).tiny)
-    return positive / positive.sum(axis=-1, keepdims=True)
+    return row_shares(positive)
 
 
 def _word(random_seed: Seed) -> int:

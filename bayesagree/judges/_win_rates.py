@@ -10,6 +10,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Advance, Floats, Integers
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 
 # Log odds of s, whose density given the log ratios of all wins tells where chains begin.
@@ -65,4 +66,4 @@ def _kappa(points: Floats) -> Floats:
 
 def _dirichlet(shape: Floats, rng: np.random.Generator) -> Floats:
     gamma = np.maximum(rng.standard_gamma(shape), 1e-300)
-    return gamma / gamma.sum(axis=-1, keepdims=True)
+    return row_shares(gamma)

@@ -16,6 +16,7 @@ from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import require, warn
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.group_scores import each_group
 from bayesagree.inference.results import variable
 from bayesagree.inference.streams import Seed, stream_apart
@@ -172,7 +173,7 @@ def _shared_by_ties(scorer: Scorer, estimate: xr.DataArray, k: int) -> Floats:
     values = estimate.transpose("item", "category").values
     on_top = values == values.max(axis=1, keepdims=True)
     best = scorer.given.best[:, :, :k].astype(np.intp)
-    share = np.take_along_axis((on_top / on_top.sum(axis=1, keepdims=True))[None], np.maximum(best, 0), axis=2)
+    share = np.take_along_axis(row_shares(on_top)[None], np.maximum(best, 0), axis=2)
     return np.where(best < 0, 0, share).sum(axis=2)
 
 

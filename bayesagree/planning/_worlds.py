@@ -14,6 +14,7 @@ from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.scoring import evaluate
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.metrics.posterior_scores import score
 from bayesagree.metrics.registry import Metric
@@ -73,7 +74,7 @@ def worlds(
     rows = np.random.default_rng(random_seed).integers(n_items, size=(number, n_items))
     names = {"item": np.arange(n_items), "category": pilot.categories}
     for one, of_study in zip(posterior["plausibility"].values[0, ::APART], rows):
-        truth = xr.DataArray(one[of_study] / one[of_study].sum(axis=1, keepdims=True), names, tuple(names))
+        truth = xr.DataArray(row_shares(one[of_study]), names, tuple(names))
         yield LabelWorld(truth, outputs and outputs.take(of_study, names["item"]))
 
 

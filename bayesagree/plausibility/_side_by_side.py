@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesagree._types import Array, Floats, Integers, Rng
-from bayesagree.inference.cells import cell_sums
+from bayesagree.inference.cells import cell_sums, row_shares
 from bayesagree.inference.kernel_draws import log_dirichlets
 
 # Least logarithm of a mean that is drawn, and of shapes the least that are far from it.
@@ -57,4 +57,4 @@ def mean(rng: Rng, shape: Any) -> Floats:
     if shape.min() < LARGE:
         return np.exp(np.maximum(log_dirichlets(rng, shape), LEAST))
     drawn = rng.standard_gamma(shape)
-    return drawn / drawn.sum(axis=-1, keepdims=True)
+    return row_shares(drawn)

@@ -33,6 +33,7 @@ from bayesagree._types import Array, Booleans, Floats, Integers, Places
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.posterior import Groups, ItemPosterior, Posterior, Request, Truths
 from bayesagree.plausibility.informed.covariates import Excluded, aligned, excluded_names, is_probability
 
@@ -346,7 +347,7 @@ def _z(cases: list[_Hits]) -> Floats:
 
 def _deviance(histograms: Array) -> Floats:
     """Return the deviance of histograms (set, hits) from mixtures of binomials, after a few steps of fitting."""
-    share = histograms / histograms.sum(axis=1, keepdims=True)
+    share = row_shares(histograms)
     fitted = np.maximum(_fitted(histograms, FEW_STEPS), 1e-300)
     return 2 * sp.special.xlogy(histograms, share / fitted).sum(axis=1)
 
@@ -359,7 +360,7 @@ def _fitted(histograms: Array, steps: int) -> Floats:
     m = histograms.shape[1] - 1
     hits, p = np.arange(m + 1), GRID[:, None]
     binomial = sp.special.binom(m, hits) * p**hits * (1 - p) ** (m - hits)
-    share = histograms / histograms.sum(axis=1, keepdims=True)
+    share = row_shares(histograms)
     weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
     for _ in range(steps):
         weight = weight * ((share / np.maximum(weight @ binomial, 1e-300)) @ binomial.T) ** LENGTH

@@ -11,6 +11,7 @@ from bayesagree._types import Floats, Integers, Places
 from bayesagree.annotations import Labels
 from bayesagree.errors import one_of, refuse, shorten, warn
 from bayesagree.inference.blocks import category_axis
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.results import variable
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -103,7 +104,7 @@ def shared_wins(labels: Labels) -> xr.DataArray:
     """
     counts = labels.counts()
     top = counts == counts.max(axis=1, keepdims=True)
-    return _by_category(labels, top / top.sum(axis=1, keepdims=True), "majority_vote")
+    return _by_category(labels, row_shares(top), "majority_vote")
 
 
 def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.DataArray:

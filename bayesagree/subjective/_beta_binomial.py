@@ -4,7 +4,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Array, Floats, Integers
-from bayesagree.inference.cells import cell_sums
+from bayesagree.inference.cells import cell_sums, row_shares
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
 COARSE, FINE = 24, 32
@@ -52,7 +52,7 @@ def _cells_of_means(counts: Counts, n_groups: int) -> Floats:
     """Return edges of unequal cells of mu: fine where some group's mean lies, whatever w is."""
     whole = np.sin(np.linspace(0, np.pi / 2, 2001)) ** 2
     rough = _likelihood(counts, _middle(whole), _middle(np.linspace(0, 1, COARSE + 1)))[0]
-    density = (rough / rough.sum(axis=2, keepdims=True)).mean(axis=(0, 1)) + 0.2 / rough.shape[2]
+    density = row_shares(rough).mean(axis=(0, 1)) + 0.2 / rough.shape[2]
     below = np.append(0, np.cumsum(density) / density.sum())
     return np.interp(np.linspace(0, 1, 256 + 24 * n_groups + 1), below, whole)
 

@@ -14,6 +14,7 @@ import scipy as sp
 from bayesagree._types import Floats
 from bayesagree.agreement._phi.likelihood import Likelihood
 from bayesagree.errors import ConvergenceError
+from bayesagree.inference.cells import row_shares
 
 # Largest table of (parameters, pattern, node) held at once: 32 MB.
 CELLS = 4_000_000
@@ -206,4 +207,4 @@ def beta_masses(at: Lattice, m: Floats, s: Floats) -> Floats:
         place = np.arange(narrow.size)[:, None, None], first[..., None] + np.arange(POINTS)
         mass[narrow] = 0.0
         np.add.at(mass, (narrow[place[0]], place[1]), basis)
-    return mass / mass.sum(axis=1, keepdims=True)
+    return row_shares(mass)

@@ -10,6 +10,7 @@ import numpy as np
 from bayesagree._types import Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.cells import row_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -124,7 +125,7 @@ class Crowd:
         """Shares of the votes of each item, or its known label, from which engines start; shape (item, category)."""
         count = np.where(self.known[:, None] < 0, self.votes, self.gold)
         count = np.where(count.any(axis=1, keepdims=True), count, 1)
-        return count / count.sum(axis=1, keepdims=True)
+        return row_shares(count)
 
 
 def table(shape: tuple[int, ...], *place: Any) -> Integers:

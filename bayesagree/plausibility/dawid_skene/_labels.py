@@ -7,6 +7,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Booleans, Floats, Rng
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility._side_by_side import mean
 from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant, table
@@ -143,7 +144,7 @@ class LabelSampler(Sampler):
         """Draw lambda of each item; of one truth nearly all is on the truth, the rest by conditional probabilities."""
         if self.variant.mixed:
             shape = self.n + (self.alpha[:, None] * self.prevalence)[:, None]
-            self.expected = shape / shape.sum(axis=2, keepdims=True)
+            self.expected = row_shares(shape)
             return np.exp(log_dirichlets(rng, shape))
         without = ~self.n.any(axis=(0, 2))
         self.expected[:, without] = self.prevalence[:, None]
@@ -183,7 +184,7 @@ class VotesSampler(LabelSampler):
     def sweep(self, rng: Rng) -> None:
         """Draw plausibilities, a true label of each item, and prevalence; draws are independent."""
         shape = self.crowd.shares * self.crowd.sizes[:, None] + 1 / self.crowd.n_labels
-        self.expected = np.tile(shape / shape.sum(axis=1, keepdims=True), (len(self.choice), 1, 1))
+        self.expected = np.tile(row_shares(shape), (len(self.choice), 1, 1))
         self.drawn = mean(rng, np.broadcast_to(shape, self.expected.shape))
         self.choice = categories(rng, self.drawn)[:, self.crowd.item]
         self.count()

@@ -6,6 +6,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats
+from bayesagree.inference.cells import row_shares
 from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, Rows
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -88,7 +89,7 @@ def dawid_skene_em(
             prevalence = (pseudo + shares[counted].sum(axis=0)) / (n * pseudo + counted.sum())
             counts = np.tile(base, (people, 1, 1))
             np.add.at(counts, answer, (by_answer @ shares).reshape(people, n, n).swapaxes(1, 2))
-            p = counts / counts.sum(axis=2, keepdims=True)
+            p = row_shares(counts)
             confusion = rows.matrices(p)
             log_chance = np.nan_to_num(np.log(confusion), nan=-np.inf, neginf=-np.inf)
             joint = given @ np.ascontiguousarray(log_chance.swapaxes(1, 2)).reshape(-1, n) + np.log(prevalence)

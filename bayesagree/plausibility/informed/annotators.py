@@ -15,7 +15,7 @@ import numpy as np
 from bayesagree._types import Codes, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.errors import shorten, warn
-from bayesagree.inference.cells import cell_sums
+from bayesagree.inference.cells import cell_sums, row_shares
 from bayesagree.inference.streams import one_blas_thread
 from bayesagree.plausibility.informed.covariates import on_items_of
 
@@ -41,7 +41,7 @@ def weights(problem: Any) -> tuple[Floats, Integers]:
         return weight, counts
     rng = np.random.default_rng(0)
     given = 0.5 + cell_sums((size.size, counts.shape[1]), who, label)
-    chance = (given / given.sum(axis=1, keepdims=True))[who, label]
+    chance = row_shares(given)[who, label]
     for _ in range(ROUNDS):
         others = counts[item]
         others[np.arange(item.size), label] -= kept
@@ -67,7 +67,7 @@ def _answers(problem: Any, others: Integers, item: Codes, counts: Integers) -> F
     every = np.eye(counts.shape[1], dtype=np.int64)
     logs = np.hstack([problem.of_votes(item[first], key[:, 1:] + one)(mode[None]) for one in every])
     p = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return (p / p.sum(axis=1, keepdims=True))[row.ravel()]
+    return row_shares(p)[row.ravel()]
 
 
 def _leaning(p: Floats, who: Codes, label: Codes, given: Floats) -> Floats:
@@ -79,7 +79,7 @@ def _leaning(p: Floats, who: Codes, label: Codes, given: Floats) -> Floats:
     lean, at = np.ones(given.shape), np.arange(who.size)
     for _ in range(STEPS):
         q = p * lean[who]
-        q /= q.sum(axis=1, keepdims=True)
+        q = row_shares(q)
         expected = np.full(given.shape, 0.5)
         np.add.at(expected, who, q)
         lean *= given / expected

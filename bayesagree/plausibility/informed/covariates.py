@@ -13,6 +13,7 @@ from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.annotations.missing_predictions import on_annotated
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
+from bayesagree.inference.cells import row_shares
 
 Excluded = str | Sequence[str] | None
 
@@ -69,7 +70,7 @@ def _columns(scores: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float32], ND
     # Scores on a scale of their own stand for logs up to that scale.
     log = _standardised(scores)
     weight = np.exp(log - log.max(axis=1, keepdims=True))
-    return log, _standardised(weight / weight.sum(axis=1, keepdims=True))
+    return log, _standardised(row_shares(weight))
 
 
 def _standardised(values: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
