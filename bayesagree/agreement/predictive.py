@@ -79,7 +79,7 @@ def _to_scale(ratings: Ratings, drawn: Draws) -> Draws:
 
 
 def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> Draws:
-    """Log densities of log p, logit m, log t and the logarithms of standard deviations, each (sample,).
+    """Log densities of p, logit m, t and the logarithms of standard deviations, each (sample,).
 
     Of Phi, m and s themselves the prior is uniform: raised to a power it is the same prior, and power-scaling
     would see nothing. These are the scales on which the parameters act.

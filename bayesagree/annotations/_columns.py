@@ -232,7 +232,8 @@ def matrix_axes(
     """
     frame = _frame(table)
     if frame is None:
-        matrix = np.asarray(table, dtype=None if isinstance(table, np.ndarray) else object)
+        table = np.ma.filled(table.astype(object), np.nan) if isinstance(table, np.ma.MaskedArray) else table
+        matrix = table if isinstance(table, np.ndarray) else np.asarray(table, object)
     else:
         items = frame.index if items is None and frame is table else items
         columns = frame.columns if columns is None else columns

@@ -27,17 +27,19 @@ def blind(
 ) -> ResultAnswer:
     """Score and rank systems that no expert judged; without a crowd these are scores against one another.
 
-    Example: bayesagree blind systems.csv --crowd crowd.csv --methods dawid_skene,majority
+    Example: bayesagree blind systems.csv --crowd crowd.csv --methods direct,majority
     """
     import pandas as pd
 
     from bayesagree.blind import independence_check
-    from bayesagree.blind.scores import blind_posterior, blind_scores
+    from bayesagree.blind.scores import WITH_CROWD, blind_posterior, blind_scores
     from bayesagree.evaluation.tables import score_table
     from bayesagree.io.exports import read_annotations
     from bayesagree.io.predictions import read_predictions
     from bayesagree.metrics import hard_label_scores
 
+    if not {*methods} & {*WITH_CROWD}:
+        _options.unused(f"by these methods, but by {', '.join(WITH_CROWD)}", "crowd")
     given = read_predictions(systems, model=model, item=columns.item, label=columns.label)
     labels, seed = given.categories.tolist(), sampling.random_seed
     how: Any = {"leave_one_out": leave_one_out, "random_seed": seed}

@@ -92,12 +92,20 @@ def as_predictions(
             given = given.pooled()
         if not may_lack and given.scores is not None and np.isnan(given.scores).any():
             scored_items(given, "error")  # refuses them
-        if given.numbers is not None and isinstance(annotations, Ratings):
+        if (
+            isinstance(annotations, Labels | Rankings | Ratings)
+            and not np.isin(given.items, annotations.items).any()
+        ):
+            raise InputError(
+                f"no item of the predictions, {shorten(given.items)}, is one of the annotations', "
+                f"{shorten(annotations.items)}: name items alike"
+            )
+        if isinstance(annotations, Ratings) and given.numbers is not None:
             points, scale = given.points(), annotations.scale
             if (far := np.abs(points - np.mean(scale)) > np.ptp(scale)).any():
-                who, such = shorten(given.models[far.any(axis=1)]), points[far][0]
+                who = shorten(given.models[far.any(axis=1)])
                 warn(
-                    f"{who}: {far.sum()} predictions, such as {such:g}, are far from the scale of ratings, {scale}"
+                    f"{who}: predictions such as {points[far][0]:g} are far from the scale of ratings, {scale}"
                 )
     return given
 

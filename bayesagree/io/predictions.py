@@ -185,7 +185,11 @@ def _one_answer_a_row(table: pd.DataFrame, run: str | None) -> tuple[pd.DataFram
     listed = [name for name in ("label", "score") if name in table.columns and nested(table[name])]
     if not listed or run is not None or "run" in table.columns:
         return table, run
-    table = table.reset_index(drop=True).explode(listed)
+    table = table.reset_index(drop=True)
+    cells = table[listed[0]].dropna()
+    if isinstance(cells.iloc[0], dict):  # a score for each label
+        return table.drop(columns=listed).join(pd.DataFrame([*cells], cells.index)), run
+    table = table.explode(listed)
     return table.assign(run=table.groupby(level=0).cumcount()).infer_objects(), "run"
 
 

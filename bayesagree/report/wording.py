@@ -25,7 +25,7 @@ def percent(share: float) -> str:
         return MISSING
     if 0 < share < 0.0005:
         return f"<{SPACE}0.1{SPACE}%"
-    if 0.9995 < share < 1:
+    if 0.9995 <= share < 1:
         return f">{SPACE}99.9{SPACE}%"
     near_an_end = 0 < share < 0.01 or 0.99 < share < 1
     return f"{100 * share:.{1 if near_an_end else 0}f}{SPACE}%"

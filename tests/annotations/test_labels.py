@@ -278,3 +278,10 @@ def test_a_number_of_labels_stands_for_their_codes() -> None:
     assert Predictions.from_labels({"A": [0, 2]}, labels=4).categories.tolist() == [0, 1, 2, 3]
     with pytest.raises(InputError, match="label 2 is not one of the 2 known"):
         Labels.from_matrix([[0, 2]], labels=2)
+
+
+def test_what_a_mask_hides_is_missing():
+    labels = np.ma.masked_equal([[1, 0, 9], [0, 9, 1]], 9)
+    assert same(Labels.from_matrix(labels), Labels.from_matrix([[1, 0, None], [0, None, 1]]))
+    rated = np.ma.array([[1.0, 5.0], [2.0, 4.0]], mask=[[0, 1], [0, 0]])
+    assert Ratings.from_matrix(rated, scale=(1, 5)).rating.tolist() == [1, 2, 4]

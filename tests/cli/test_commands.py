@@ -38,6 +38,7 @@ def test_every_command_has_an_example_that_can_be_parsed_and_says_what_its_optio
 
 def test_labels_of_a_named_data_set_have_the_order_that_is_given(monkeypatch):
     data_set = SimpleNamespace(annotations=Labels.from_matrix([["a", "b"], ["b", "b"]]), predictions=None)
+    _options.GIVEN.set({})  # that of a command before
     monkeypatch.setattr(datasets, "load", lambda name: data_set)
     assert [Source(data="x", ordered=given).read()[0].ordered for given in (True, False, None)] == [True, False, None]
 
@@ -84,6 +85,7 @@ REFUSED = {
     "annotators ratings.csv --scale 1,5 --variant full": "--variant is not used for ratings",
     "plausibility labels.csv --threshold 2": "--threshold is not used for labels",
     f"subjective {MODELS} --annotators people.csv --group age --threshold 2": "--threshold is not used for labels",
+    "blind models.csv --crowd labels.csv": "--crowd is not used by these methods, but by calibrated_majority",
     "preferences games.csv --format arena --first left": "--format is not used where columns are named",
     "audit labels.csv --time gold.csv": "no column 'annotator'",
     "agreement ratings.csv": "pass --scale, or --label",

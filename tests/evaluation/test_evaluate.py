@@ -101,7 +101,9 @@ def test_errors(crowd, kwargs, message):
 def test_items_must_match():
     labels = Labels.from_counts(np.eye(7, dtype=int), items=[f"q{i}" for i in range(7)])
     models = Predictions.from_scores({"A": np.eye(7)}, items=[f"x{i}" for i in range(7)])
-    with pytest.raises(InputError, match=r"missing 'q0', 'q1', 'q2', 'q3', 'q4', \.\.\. \(7 in all\)"):
+    with pytest.raises(
+        InputError, match=r"predictions, 'x0', .* annotations', 'q0', 'q1', 'q2', 'q3', 'q4', \.\.\. \(7 in all\)"
+    ):
         evaluate(labels, models, plausibility="dirichlet")
 
 

@@ -314,16 +314,16 @@ def test_an_option_that_would_not_be_used_is_refused(kind):
 def test_a_column_named_as_the_truth_is_pointed_out(tmp_path, name):
     path = tmp_path / "wide.csv"
     pd.DataFrame({"item": [1, 2, 3], "a": list("xyx"), "b": list("xyy"), name: list("xyx")}).to_csv(path, index=False)
-    with pytest.warns(UserWarning, match=f"annotator '{name}' is named as the truth"):
+    with pytest.warns(UserWarning, match=f"annotator {name} is named as the truth"):
         read_annotations(path)
-    with pytest.warns(UserWarning, match=f"model '{name}' is named as the truth"):
+    with pytest.warns(UserWarning, match=f"model {name} is named as the truth"):
         read_outputs(path)
 
 
 def test_predictions_of_another_scale_are_pointed_out():
     ratings = ba.Ratings.from_matrix([[1, 2], [4, 5], [3, 3]], scale=(1, 5))
     models = pd.DataFrame({"item": [0, 1, 2], "near": [0.5, 5.9, 3.0], "of a hundred": [20.0, 90.0, 55.0]})
-    with pytest.warns(UserWarning, match=r"'of a hundred': 3 predictions, such as 20, are far from the scale .*1.*5"):
+    with pytest.warns(UserWarning, match=r"'of a hundred': predictions such as 20 are far from the scale .*1.*5"):
         ba.evaluate(ratings, models, random_seed=1)
 
 
@@ -450,3 +450,23 @@ def test_columns_are_models_or_the_labels_of_one(columns, options, models, label
 def test_columns_of_every_model_and_label_are_scores_that_sum_to_one(names, rows, models, labels):
     read = read_outputs(pd.DataFrame(rows, columns=names).assign(item="p"))
     assert (read.models.tolist(), read.categories.tolist()) == (models, labels)
+
+
+@pytest.mark.parametrize("name", ["scores", "probabilities", "label"])
+def test_objects_of_scores_are_scores_of_labels(tmp_path, name):
+    path = tmp_path / "models.jsonl"
+    rows = [{"model": "m", "item": k, name: {"no": 0.9 - 0.8 * (k % 2), "yes": 0.1 + 0.8 * (k % 2)}} for k in range(4)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = ba.read_predictions(path)
+    np.testing.assert_allclose(found.scores[0, :, 1], [0.1, 0.9, 0.1, 0.9])
+    assert (found.categories.tolist(), found.runs) == (["no", "yes"], None)
+
+
+@pytest.mark.parametrize("command", [["audit"], ["evaluate", "--missing", "skip"], ["next"]])
+def test_items_of_which_none_is_in_both_files_are_named(run, tmp_path, command):
+    """A spreadsheet has taken the zeros of the names away."""
+    (tmp_path / "labels.csv").write_text("item,annotator,label\n01,x,a\n01,y,a\n02,x,b\n02,y,b\n")
+    (tmp_path / "models.csv").write_text("model,item,label\nm,1,a\nm,2,b\n")
+    files = [str(tmp_path / name) for name in ("labels.csv", "models.csv")]
+    done = run(command[0], *files, *command[1:])
+    assert "no item of the predictions, 1, 2, is one of the annotations', '01', '02'" in done.stderr

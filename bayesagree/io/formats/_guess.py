@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.annotations._words import missing_words, plain, spelling_key
-from bayesagree.errors import shorten, warn
+from bayesagree.errors import warn
 
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
@@ -59,10 +59,11 @@ def nested(cells: Any) -> bool:
 
 def warn_of_gold(names: Any, role: str, file: str) -> None:
     """Point out annotators or models that are named as the truth is."""
-    if found := [name for name in names if plain(name) in GOLD]:
-        warn(
-            f"{file}: {role} {shorten(found)} is named as the truth is; if it is, give it a file of its own (gold)"
-        )
+    for name in names:
+        if plain(name) in GOLD:
+            warn(
+                f"{file}: {role} {name!s} is named as the truth is; if it is, give it a file of its own (gold)"
+            )
 
 
 def only_key(table: Any) -> str | None:
