@@ -13,6 +13,7 @@ from bayesagree.annotations._words import guessed_columns, missing_words, name_k
 from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations, as_predictions
+from bayesagree.io.exports import read_export
 from bayesagree.io.formats._guess import only_key, vocabulary
 from bayesagree.io.predictions import read_outputs
 
@@ -470,3 +471,14 @@ def test_items_of_which_none_is_in_both_files_are_named(run, tmp_path, command):
     files = [str(tmp_path / name) for name in ("labels.csv", "models.csv")]
     done = run(command[0], *files, *command[1:])
     assert "no item of the predictions, 1, 2, is one of the annotations', '01', '02'" in done.stderr
+
+
+def test_a_column_of_counts_is_the_number_of_votes(tmp_path):
+    path = tmp_path / "counted.csv"
+    path.write_text("item,label,count\n1,a,9\n1,b,1\n2,a,0\n2,b,7\n")
+    read = read_export(path, annotator=None)
+    assert read.annotations.counts().tolist() == [[9, 1], [0, 7]]
+    assert "column 'count' is taken for the number of votes" in " ".join(read.notes)
+    path.write_text("item,label,count\n1,a,9\n1,b,1.5\n")
+    with pytest.raises(InputError, match=r"row 1, column 'count': 1.5 is no number of votes"):
+        ba.read_annotations(path, annotator=None)

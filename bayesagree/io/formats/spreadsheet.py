@@ -12,7 +12,7 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Labels, Ratings
 from bayesagree.annotations._columns import names_array
-from bayesagree.annotations._words import guessed_columns
+from bayesagree.annotations._words import guessed_columns, plain
 from bayesagree.errors import InputError, one_of, refuse, say, shorten
 from bayesagree.io.formats._file import File
 from bayesagree.io.formats._found import LISTS, Found, Kind, Wanted, in_levels, naming
@@ -20,6 +20,8 @@ from bayesagree.io.formats._guess import Columns, is_number, only_key, vocabular
 
 LABEL_LISTS = {"annotations", "labels", "label", "votes", "ratings", "answers"}
 ANNOTATOR_LISTS = {"annotators", "annotator_ids", "annotator_id", "workers", "worker_ids", "annotator"}
+# Columns that tell how many gave a label.
+COUNTS = {"count", "counts", "votes", "nvotes", "n"}
 # As in Excel; what columns hold is looked up cell by cell, which takes seconds for more.
 MOST_COLUMNS = 2**14
 LAYOUTS = ("long", "wide", "counts", "lists", "places")
@@ -78,6 +80,17 @@ def _long(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotat
     kind = one_of(wanted.kind or "labels", "kind", ("labels", "ratings", "rankings"))
     if columns.annotator is None and kind != "labels":
         raise InputError(f"annotator=None is for labels; {kind} need the column that names the annotator")
+    counted = [name for name in table.columns if plain(name) in COUNTS and is_number(table[[name]])]
+    if columns.annotator is None and len(counted) == 1:
+        votes = table[counted[0]].fillna(-1)
+        refuse(
+            (votes < 0) | (votes % 1 != 0),
+            lambda row: (
+                f"row {row}, column {counted[0]!r}: {votes[row]:g} is no number of votes; correct or drop it"
+            ),
+        )
+        found.notes.append(f"column {counted[0]!r} is taken for the number of votes of each row")
+        table = table.loc[table.index.repeat(votes.astype(int))].reset_index(drop=True)
     return found.made(table, columns, wanted, kind, f", or {say('label', columns.rating)} if they name labels")
 
 
