@@ -13,7 +13,14 @@ import bayesagree as ba
 from bayesagree.errors import InputError
 from bayesagree.plausibility import InformedPlackettLuce
 from bayesagree.plausibility.informed.covariates import Covariates
-from bayesagree.plausibility.informed_plackett_luce._problem import DEPTH, NAMES, Said, Tilt, common_shape
+from bayesagree.plausibility.informed_plackett_luce._problem import (
+    DEPTH,
+    NAMES,
+    Said,
+    Tilt,
+    common_shape,
+    first_choices,
+)
 from bayesagree.plausibility.registry import default_posterior
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_plackett_luce.json").read_text())
@@ -159,7 +166,6 @@ def test_the_shape_of_all_labels_is_the_most_probable_one(concentration: float) 
     """Of four items, the logarithm of the sum of shapes being normal around 0 with sd 1.5; to a step of its grid."""
     rng = np.random.default_rng(3)
     first = [rng.choice(5, 3, p=rng.dirichlet(np.full(5, concentration))) for _ in range(4)]
-    rankings = ba.Rankings.from_blocks([[[[int(k)], [(int(k) + 1) % 5]] for k in item] for item in first], labels=5)
     counts = np.array([np.bincount(item, minlength=5) for item in first])
 
     def loss(log_sum: float) -> float:
@@ -167,7 +173,18 @@ def test_the_shape_of_all_labels_is_the_most_probable_one(concentration: float) 
         return -height - norm(0, 1.5).logpdf(log_sum)
 
     best = minimize_scalar(loss, bounds=(np.log(0.02), np.log(50)), method="bounded").x
-    assert np.log(5 * common_shape(rankings)) == pytest.approx(best, abs=np.log(2500) / 119)
+    nobody = np.full((4, DEPTH), 5)
+    assert np.log(5 * common_shape(counts, nobody)) == pytest.approx(best, abs=np.log(2500) / 119)
+
+
+@pytest.mark.parametrize("total", [0.5, 3.0])
+def test_the_shape_of_other_labels_is_what_likely_ones_leave(total: float) -> None:
+    """Of 12 labels the first five have .9 of the mass: of many items the shape of the others is that they come from."""
+    shape = total * np.append([0.5, 0.2, 0.1, 0.07, 0.03], np.full(7, 0.1 / 7))
+    rng = np.random.default_rng(4)
+    counts = rng.multinomial(8, rng.dirichlet(shape, 3000))
+    likely = np.tile(np.arange(DEPTH), (3000, 1))
+    assert common_shape(counts, likely) == pytest.approx(shape[-1], rel=0.12)
 
 
 def test_a_model_that_says_nothing_changes_nothing() -> None:
@@ -175,7 +192,8 @@ def test_a_model_that_says_nothing_changes_nothing() -> None:
     coin = ba.Predictions.from_labels({"coin": (np.arange(20) % 6).tolist()}, labels=list(range(6)))
     how = {"draws": 200, "random_seed": 1}
     informed = ba.informed_plackett_luce(rankings, coin, **how)["posterior"]["plausibility"].mean(("chain", "draw"))
-    alone = ba.plackett_luce(rankings, shape=common_shape(rankings), **how)["posterior"]["plausibility"]
+    shape = common_shape(first_choices(rankings), np.full((20, DEPTH), 6))
+    alone = ba.plackett_luce(rankings, shape=shape, **how)["posterior"]["plausibility"]
     assert np.abs(informed - alone.mean(("chain", "draw"))).mean() < 0.02
 
 

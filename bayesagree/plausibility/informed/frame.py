@@ -25,8 +25,6 @@ from bayesagree.plausibility.informed.covariates import Covariates, Excluded, al
 
 # Cells (item, label, vector) that are computed at once: with more only memory grows.
 MOST_CELLS = 480_000
-# Sweeps of a draw of parameters with one mode, each a pass over all items.
-SWEEPS = 2
 
 
 class Parameters(NamedTuple):
@@ -58,6 +56,8 @@ class Frame(ABC):
     _drawn: dict[Any, Floats] = field(default_factory=dict, init=False, repr=False)
     # An interval from 4 x 5 sets of parameters holds adult2's score in .80 to .85, from 4 x 50 in .90.
     fewest_sets: ClassVar[int] = 50
+    # Sweeps of a draw of parameters with one mode, each a pass over all items.
+    a_draw: ClassVar[int] = 2
 
     @classmethod
     def of(cls, annotations: Any, predictions: Predictions, *rest: Any, **named: Any) -> Self:
@@ -83,7 +83,7 @@ class Frame(ABC):
         (values, number), prior = self.likelihood(rng), self.layout.prior
         fit = climb(values, prior, number, ENOUGH_TO_BEGIN)
         density = posterior(lambda theta: number @ values(theta), prior)
-        return chains_of(density, [fit], draws, chains, rng, progress, SWEEPS)
+        return chains_of(density, [fit], draws, chains, rng, progress, self.a_draw)
 
     def parameters(
         self, draws: int, chains: int, random_seed: Seed, progress: Advance = lambda done: None

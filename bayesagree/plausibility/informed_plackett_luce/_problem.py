@@ -4,19 +4,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Array, Floats, Integers, Places, Rng
+from bayesagree._types import Array, Floats, Integers, Places, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.cells import cell_sums
-from bayesagree.inference.convergence import pareto_k, warn_of_weights
 from bayesagree.inference.posterior import Drawer, Groups, Request
-from bayesagree.inference.slices import Likelihoods, Prior, climb, posterior
+from bayesagree.inference.slices import Likelihoods, Prior, climb
 from bayesagree.plausibility.independence import CodedVotes
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import rising_alike
@@ -25,10 +24,8 @@ from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
 # Labels of an item of which predictions say anything; draws of all items that teach the parameters.
 DEPTH, TAUGHT_BY = 5, 200_000
-# Draws of parameters that are weighted, rounds of half as many before, and sets that the draws of items share.
-PROPOSED, ROUNDS, SETS = 600, 6, 100
-# Degrees of freedom of the proposal of parameters.
-FREEDOM = 6.0
+# Sets of parameters that the draws of items share.
+SETS = 100
 NAMES = [f"log_readers_{d + 1}" for d in range(DEPTH)] + [f"best_{d + 1}" for d in range(DEPTH)]
 NAMES += ["log_readers_agreement", "best_agreement", "log_readers_confidence", "best_confidence"]
 
@@ -89,13 +86,22 @@ def _logit(x: Floats, count: Integers) -> Floats:
     return climb(by_cells(values, count.size), prior, np.ones(len(x))).mode
 
 
-def common_shape(rankings: Rankings) -> float:
-    """Return the shape of a symmetric Dirichlet under which readers' first choices are most probable, near 1 / K."""
-    count, n_labels = first_choices(rankings), rankings.categories.size
+def common_shape(count: Integers, likely: Integers) -> float:
+    """Return the shape of labels that are not likely, under which readers' first choices are most probable, near 1 / K.
+
+    Choices (item, label) are Dirichlet-multinomial around the mean share of each of the likely labels, `Said.label`,
+    and that of the others.
+    """
+    n_labels, named = count.shape[1], np.take_along_axis(np.pad(count, ((0, 0), (0, 1))), likely, 1)
+    here = (likely < n_labels).mean(axis=0)
+    share = (named.sum(axis=0) + 0.5 * here + 1e-9) / (count.sum() + 0.5 * here.sum() + 0.5)
+    rest = (1 - share.sum()) / max(n_labels - here.sum(), 1)
     grid = np.exp(np.linspace(np.log(0.02), np.log(50), 120))
     size, times = np.unique(count, return_counts=True)
-    log_p = times @ rising_alike(grid / n_labels, size) - rising_alike(grid, count.sum(axis=1)).sum(axis=0)
-    return float(grid[np.argmax(log_p - np.square(np.log(grid) / 1.5) / 2)] / n_labels)
+    log_p = times @ rising_alike(grid * rest, size) - rising_alike(grid, count.sum(axis=1)).sum(axis=0)
+    for one, of_place in zip(share, named.T):
+        log_p += (rising_alike(grid * one, of_place) - rising_alike(grid * rest, of_place)).sum(axis=0)
+    return float(grid[np.argmax(log_p - np.square(np.log(grid) / 1.5) / 2)] * rest)
 
 
 class Tilt(NamedTuple):
@@ -150,16 +156,23 @@ class Tilt(NamedTuple):
 class InformedRankings(Frame):
     """Rankings and what models say of their items; draws of the posterior of rankings alone are weighted.
 
-    `shape` is that of all labels in the prior without predictions; `tune` of the sampler.
+    `own_shape` is the user's, for all labels; `tune` of the sampler.
     """
 
-    shape: float = 1.0
+    own_shape: float | None = None
     tune: int = 200
+    # One sweep, a pass over draws of all items, is a draw of parameters.
+    a_draw: ClassVar[int] = 1
 
     @cached_property
     def said(self) -> Said:
         """What the models say of items."""
         return Said.of(self.covariates, first_choices(self.annotations))
+
+    @cached_property
+    def shape(self) -> float:
+        """Shape of the labels of which models say nothing."""
+        return self.own_shape or common_shape(first_choices(self.annotations), self.said.label)
 
     @cached_property
     def alone(self) -> Problem:
@@ -212,28 +225,6 @@ class InformedRankings(Frame):
         # Sums over draws are slow where a few vectors lie side by side: many, or one.
         cells = drawn.shape[0] * drawn.shape[1]
         return by_cells(values, cells if 8 * cells < MOST_CELLS else MOST_CELLS), np.ones(n_items)
-
-    def sampled(self, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
-        """Draw the parameters from a t distribution around their mode, fitted anew to its draws' weights."""
-        (values, number), prior, size = self.likelihood(rng), self.layout.prior, len(NAMES)
-        density = posterior(lambda theta: number @ values(theta), prior)
-        centre, root = climb(values, prior, number)
-        root = np.linalg.cholesky(root @ root.T + np.diag(0.1 * prior.sd**2))
-        theta = log_weight = np.empty(0)
-        for n in [PROPOSED // 2] * ROUNDS + [PROPOSED]:
-            step = rng.standard_normal((n, size)) / np.sqrt(rng.chisquare(FREEDOM, (n, 1)) / FREEDOM)
-            theta, power = centre + step @ root.T, 1.0
-            log_weight = density(theta) + (FREEDOM + size) / 2 * np.log1p(np.square(step).sum(axis=1) / FREEDOM)
-            # Few draws would fit too narrow.
-            while (shares := sp.special.softmax(power * log_weight)) @ shares > 4 / n:
-                power *= 0.8
-            centre = shares @ theta
-            away = theta - centre
-            root = np.linalg.cholesky(away.T @ (shares[:, None] * away) + np.diag(1e-4 * prior.sd**2))
-        warn_of_weights(pareto_k(log_weight), "pass plausibility='plackett_luce', from rankings alone")
-        progress(draws * chains)
-        chosen = rng.choice(len(theta), draws * chains, p=sp.special.softmax(log_weight))
-        return theta[chosen].reshape(chains, draws, size)
 
     @classmethod
     def sets(cls, draws: int) -> int:

@@ -12,8 +12,9 @@ of the first on how sure the models are. A model that finds the best label as of
 r = 0; a model that is one more noisy reader has w = 0. The constant is exact, and learnt with normal priors.
 
 Given the parameters items are independent, and their posterior is that of rankings alone (`plackett_luce`, whose Gibbs
-sampler draws it) with bounded weights exp(w_best) prod_d theta_yd^r_d. Parameters are drawn from a t
-distribution around their mode and weighted, then the draws of each item.
+sampler draws it) with bounded weights exp(w_best) prod_d theta_yd^r_d. Parameters are drawn on elliptical slices
+(`inference.slices`), then the draws of each item are weighted. a is that of labels that no model names: readers' first
+choices are Dirichlet-multinomial around the mean shares of y_1, ..., y_5 and of the others.
 
 Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
 """
@@ -32,7 +33,7 @@ from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.plausibility.independence import Guarded
 from bayesagree.plausibility.informed.covariates import Excluded
-from bayesagree.plausibility.informed_plackett_luce._problem import InformedRankings, common_shape
+from bayesagree.plausibility.informed_plackett_luce._problem import InformedRankings
 from bayesagree.plausibility.informed_plackett_luce.model import informed_model
 from bayesagree.plausibility.plackett_luce.posterior import PlackettLuce
 
@@ -63,8 +64,7 @@ class InformedPlackettLuce(Guarded):
             raise InputError(
                 "informed_plackett_luce takes all labels as on offer; these rankings have offered="
             )
-        shape = common_shape(annotations) if self.shape is None else self.shape
-        return InformedRankings.of(annotations, self.given, self.exclude, shape, self.tune)
+        return InformedRankings.of(annotations, self.given, self.exclude, self.shape, self.tune)
 
     def sweeps(self, annotations: Rankings, request: Request) -> int:
         """Return how many draws of the parameters count as progress."""
@@ -113,8 +113,8 @@ def informed_plackett_luce(
     exclude
         Names of models that are not independent of these rankings: the truth does not learn from them.
     shape
-        Shape of the worths' gamma prior without predictions, by default the one under which readers' first choices are
-        most probable.
+        Shape of the worths' gamma prior of labels that no model names, by default the one under which readers' first
+        choices are most probable.
     draws, chains, tune, random_seed, top_labels, client
         As in `plackett_luce`; up to a hundred draws of the parameters are shared by the draws of items.
     progress
@@ -136,8 +136,7 @@ def informed_plackett_luce(
     Warns
     -----
     UserWarning
-        Models that are not independent of the rankings; items whose chains disagree; weights of the parameters that
-        are too uneven (k-hat above .7).
+        Models that are not independent of the rankings; items whose chains disagree.
 
     See Also
     --------
