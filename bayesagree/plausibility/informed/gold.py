@@ -24,7 +24,7 @@ from scipy.special import log_softmax
 
 from bayesagree._types import Array, Floats, Integers, Places, Rng
 from bayesagree.annotations.gold import gold_codes
-from bayesagree.errors import InputError
+from bayesagree.errors import InputError, warn
 from bayesagree.inference.posterior import Drawer, Request
 from bayesagree.inference.slices import Likelihoods
 from bayesagree.plausibility.informed._problem import LabelFrame
@@ -35,6 +35,8 @@ from bayesagree.plausibility.informed.frame import Parameters
 SLOPE_SD, CONFUSION_SD, HIT_SD = 1.0, 1.5, 4.0
 # Labels up to which each pair has a confusion of its own; of more, votes would say too little about a pair.
 MOST_CONFUSED = 16
+# Items with gold below which the prior decides.
+FEW_GOLD = 10
 
 
 class GoldProblem(LabelFrame):
@@ -75,6 +77,10 @@ class GoldProblem(LabelFrame):
     def known_items(self) -> tuple[Floats, Integers]:
         """Columns and label of the items with gold."""
         at = np.flatnonzero(self.codes >= 0)
+        if at.size < FEW_GOLD:
+            warn(
+                f"gold of {at.size} items hardly tells what votes and models say of it: have {FEW_GOLD} or more judged"
+            )
         return self.columns(at), self.codes[at]
 
     def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:

@@ -122,3 +122,11 @@ def test_labels_elsewhere_are_drawn_by_their_probabilities(problem):
     expected = sp.special.softmax(problem.columns(slice(N_GOLD, N)) @ theta[0], axis=1)
     found = (drawn[:, :, None] == np.arange(3)).mean(axis=1)
     assert (np.abs(found - expected) < 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-3).all()
+
+
+@pytest.mark.parametrize("n", [1, 9])
+def test_few_items_with_gold_are_warned_of(case, n):
+    votes, predictions, gold = case
+    few = InformedDirichlet(predictions, gold={item: gold[item] for item in range(n)}).problem(votes)
+    with pytest.warns(UserWarning, match=f"gold of {n} items hardly tells"):
+        assert few.known_items[1].size == n
