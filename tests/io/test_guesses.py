@@ -311,7 +311,7 @@ def test_an_option_that_would_not_be_used_is_refused(kind):
             read_annotations(table, **how.get(kind, {}) | {name: value})
 
 
-@pytest.mark.parametrize("name", ["gold", "Ground truth", "true_label"])
+@pytest.mark.parametrize("name", ["gold", "Ground truth", "true_label", "adjudicated"])
 def test_a_column_named_as_the_truth_is_pointed_out(tmp_path, name):
     path = tmp_path / "wide.csv"
     pd.DataFrame({"item": [1, 2, 3], "a": list("xyx"), "b": list("xyy"), name: list("xyx")}).to_csv(path, index=False)

@@ -12,7 +12,17 @@ from bayesagree.errors import warn
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
 # Names of columns that hold the truth, without case and marks.
-GOLD = {"gold", "goldlabel", "goldstandard", "truth", "truelabel", "groundtruth"}
+GOLD = {
+    "gold",
+    "goldlabel",
+    "goldstandard",
+    "truth",
+    "truelabel",
+    "groundtruth",
+    "majority",
+    "adjudicated",
+    "consensus",
+}
 
 
 class Columns(NamedTuple):
