@@ -482,3 +482,10 @@ def test_a_column_of_counts_is_the_number_of_votes(tmp_path):
     path.write_text("item,label,count\n1,a,9\n1,b,1.5\n")
     with pytest.raises(InputError, match=r"row 1, column 'count': 1.5 is no number of votes"):
         ba.read_annotations(path, annotator=None)
+
+
+def test_names_on_several_levels_of_an_index_are_columns():
+    table = pd.DataFrame({"item": [1, 1, 2], "annotator": list("aba"), "label": list("xyx")})
+    assert read_annotations(table.set_index(["item", "annotator"])).to_long().equals(read_annotations(table).to_long())
+    said = pd.DataFrame({"model": ["m", "m"], "item": [1, 2], "label": ["x", "y"]}).set_index(["model", "item"])
+    assert read_outputs(said).models.tolist() == ["m"]

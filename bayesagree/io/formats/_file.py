@@ -179,8 +179,8 @@ def _zstd_zipfile(name: str) -> Any:
 def _frame(source: Any) -> pd.DataFrame:
     """Turn what holds a table in memory (pandas, polars, pyarrow, `datasets.Dataset`) into a pandas frame."""
     if isinstance(source, pd.DataFrame):
-        if source.index.name is not None:
-            return source if source.index.name in source.columns else source.reset_index()
+        if any(source.index.names):
+            return source if {*source.index.names} & {*source.columns} else source.reset_index()
         # Names of items that have no name of their own, unless a column has the items.
         items = (
             source.index.dtype.kind == "O"
