@@ -183,6 +183,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.filterwarnings("ignore:gold of 2 items")
 def test_is_refused(name):
     call, message = REFUSED[name]
     with pytest.raises(ba.InputError, match=message) as refused:
