@@ -235,3 +235,9 @@ def test_races_without_offers_are_warned_of() -> None:
     mean = ba.plackett_luce(offered, draws=500, random_seed=1)["posterior"]["plausibility"].mean(("chain", "draw"))
     assert mean.values[0].argmax() == 0
     assert mean.values[0, 0] > 0.6
+
+
+def test_a_shape_of_zero_is_refused() -> None:
+    rankings, models, _ = readers_and_model(n=6)
+    with pytest.raises(InputError, match="shape=0 must be a positive number"):
+        ba.informed_plackett_luce(rankings, models, shape=0, draws=2, random_seed=1)

@@ -165,14 +165,19 @@ class InformedRankings(Frame):
     a_draw: ClassVar[int] = 1
 
     @cached_property
+    def first(self) -> Integers:
+        """Readers' first choices, shape (item, category)."""
+        return first_choices(self.annotations)
+
+    @cached_property
     def said(self) -> Said:
         """What the models say of items."""
-        return Said.of(self.covariates, first_choices(self.annotations))
+        return Said.of(self.covariates, self.first)
 
     @cached_property
     def shape(self) -> float:
         """Shape of the labels of which models say nothing."""
-        return self.own_shape or common_shape(first_choices(self.annotations), self.said.label)
+        return common_shape(self.first, self.said.label) if self.own_shape is None else self.own_shape
 
     @cached_property
     def alone(self) -> Problem:
