@@ -489,3 +489,8 @@ def test_names_on_several_levels_of_an_index_are_columns():
     assert read_annotations(table.set_index(["item", "annotator"])).to_long().equals(read_annotations(table).to_long())
     said = pd.DataFrame({"model": ["m", "m"], "item": [1, 2], "label": ["x", "y"]}).set_index(["model", "item"])
     assert read_outputs(said).models.tolist() == ["m"]
+
+
+def test_an_index_named_by_a_number_is_a_column() -> None:
+    table = pd.DataFrame({"who": list("ab"), "label": list("xy")}, index=pd.Index([7, 8], name=0))
+    assert read_annotations(table, item="0", annotator="who").items.tolist() == [7, 8]

@@ -179,7 +179,7 @@ def _zstd_zipfile(name: str) -> Any:
 def _frame(source: Any) -> pd.DataFrame:
     """Turn what holds a table in memory (pandas, polars, pyarrow, `datasets.Dataset`) into a pandas frame."""
     if isinstance(source, pd.DataFrame):
-        if any(source.index.names):
+        if source.index.names != [None]:
             return source if {*source.index.names} & {*source.columns} else source.reset_index()
         # Names of items that have no name of their own, unless a column has the items.
         items = (
