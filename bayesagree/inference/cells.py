@@ -1,4 +1,4 @@
-"""Counts of rows by several codes."""
+"""Counts of rows by several codes, and values as shares of their sum."""
 
 from typing import Any
 

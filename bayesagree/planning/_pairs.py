@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import outcome_probabilities, slopes_by_distance
+from bayesagree.inference.cells import cell_sums
 from bayesagree.planning._outlook import Lead, Outlook
 
 # Numbers of comparisons that are tried: neighbours differ by 7 %; and those that are shown.
@@ -31,8 +32,7 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
         moved = [[((s @ p) ** 2).sum(axis=0) / total for p, total in chances] for s in apart]
         parts.append([*np.sum(moved, axis=1), (distance > 0).sum(axis=0)])
     *gains, ahead = np.hstack(parts) / len(strength)
-    games = np.zeros((size, size), np.int64)
-    np.add.at(games, (comparisons.first, comparisons.second), 1)
+    games = cell_sums((size, size), comparisons.first, comparisons.second)
     pair = np.triu_indices(size, 1)
     turned = games[pair] > games[pair[::-1]]
     first, second = comparisons.models[np.where(turned, pair[::-1], pair)]

@@ -10,7 +10,7 @@ import numpy as np
 from bayesagree._types import Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.errors import InputError, shorten
-from bayesagree.inference.cells import row_shares
+from bayesagree.inference.cells import cell_sums, row_shares
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 
@@ -113,7 +113,7 @@ class Crowd:
     @cached_property
     def votes(self) -> Integers:
         """Votes of each item for each label, shape (item, category)."""
-        return table((self.n_items, self.n_labels), self.item, self.label)
+        return cell_sums((self.n_items, self.n_labels), self.item, self.label)
 
     @cached_property
     def gold(self) -> Booleans:
@@ -126,12 +126,6 @@ class Crowd:
         count = np.where(self.known[:, None] < 0, self.votes, self.gold)
         count = np.where(count.any(axis=1, keepdims=True), count, 1)
         return row_shares(count)
-
-
-def table(shape: tuple[int, ...], *place: Any) -> Integers:
-    """Count how often each place of a table is named."""
-    number = np.bincount(np.ravel_multi_index(place, shape), minlength=int(np.prod(shape)))
-    return number.reshape(shape)
 
 
 class Sampler(ABC):

@@ -7,10 +7,10 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Booleans, Floats, Rng
-from bayesagree.inference.cells import row_shares
+from bayesagree.inference.cells import cell_sums, row_shares
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.plausibility._side_by_side import mean
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant, table
+from bayesagree.plausibility.dawid_skene._crowd import Crowd, Rows, Sampler, Variant
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Mixing weight of the conditional probabilities in a draw's plausibility; the drawn truth has the rest. The mean over
@@ -67,9 +67,11 @@ class LabelSampler(Sampler):
         crowd, (chain, seen) = self.crowd, np.nonzero(self.choice >= 0)
         latent, answer = self.choice[chain, seen], crowd.label[seen]
         shape = len(self.choice), crowd.n_items, crowd.n_labels
-        self.n: Any = table(shape, chain, crowd.item[seen], latent) + crowd.gold.astype(float)
+        self.n: Any = cell_sums(shape, chain, crowd.item[seen], latent) + crowd.gold.astype(float)
         place = chain, crowd.annotator[seen], self.rows.row[latent], self.rows.column[latent, answer]
-        self.counts: Any = 1.0 * table((len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place)
+        self.counts: Any = 1.0 * cell_sums(
+            (len(self.choice), crowd.n_annotators, *self.rows.base.shape), *place
+        )
         self.sums = self.counts.sum(axis=3)
 
     @property

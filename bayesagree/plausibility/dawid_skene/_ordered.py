@@ -23,8 +23,9 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Booleans, Floats, Integers, Rng
+from bayesagree.inference.cells import cell_sums
 from bayesagree.plausibility._side_by_side import slice_step
-from bayesagree.plausibility.dawid_skene._crowd import Crowd, Sampler, table
+from bayesagree.plausibility.dawid_skene._crowd import Crowd, Sampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
 # Prior: mu ~ N(1, 1) above 0; A and B ~ inverse gamma (2, 1/4); s^2 ~ Gamma(5, 5); tau ~ N(0, 1.5^2), in order.
@@ -48,7 +49,7 @@ def constant_annotators(crowd: Crowd) -> Integers:
     who, label, n = crowd.annotator, crowd.label, crowd.n_labels
     others, same = crowd.sizes[crowd.item] - 1, crowd.votes[crowd.item, label] - 1
     chance = np.bincount(who, np.log((same + 0.5) / (others + 0.5 * n)) * (others > 0), crowd.n_annotators)
-    given = table((crowd.n_annotators, n), who, label) > 0
+    given = cell_sums((crowd.n_annotators, n), who, label) > 0
     return np.where((given.sum(axis=1) == 1) & (chance < np.log(HABIT)), given.argmax(axis=1), -1)
 
 

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from bayesagree._types import Floats, Integers, Rng
-from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd, table
+from bayesagree.inference.cells import cell_sums
+from bayesagree.plausibility.dawid_skene._crowd import VARIANTS, Crowd
 from bayesagree.plausibility.dawid_skene._labels import LabelSampler, VotesSampler
 from bayesagree.plausibility.dawid_skene._ordered import OrderedSampler
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -71,7 +72,7 @@ def weights(
     at = np.flatnonzero(crowd.known[crowd.item] < 0)
     # Votes of each item that a part keeps, (part, item, category).
     part, seen = np.nonzero(~held)
-    kept = table((FOLDS, crowd.n_items, n), part, crowd.item[seen], crowd.label[seen])
+    kept = cell_sums((FOLDS, crowd.n_items, n), part, crowd.item[seen], crowd.label[seen])
     at = at[kept[fold[at], crowd.item[at]].any(axis=1)]
     if not at.size:  # no item has a second label
         return dict.fromkeys(averaged, 1 / len(averaged))

@@ -53,8 +53,8 @@ def weights(problem: Any) -> tuple[Floats, Integers]:
         gain = np.bincount(who, np.log(new[who] + (1 - new[who]) * chance / about), size.size)
         new = np.where((gain > ASKED) & (size >= FEWEST), new, 1.0)
         kept = (new[who] == 1) | (rng.random(item.size) < is_about)
-        moved, weight, counts = np.abs(new - weight).max(), new, every.copy()
-        np.subtract.at(counts, (item[~kept], label[~kept]), 1)
+        moved, weight = np.abs(new - weight).max(), new
+        counts = every - cell_sums(every.shape, item[~kept], label[~kept])
         if moved < 0.05:
             break
     return weight, counts
@@ -78,13 +78,11 @@ def _leaning(p: Floats, who: Codes, label: Codes, given: Floats) -> Floats:
     """
     lean, at = np.ones(given.shape), np.arange(who.size)
     for _ in range(STEPS):
-        q = p * lean[who]
-        q = row_shares(q)
+        q = row_shares(p * lean[who])
         expected = np.full(given.shape, 0.5)
         np.add.at(expected, who, q)
         lean *= given / expected
-    q = p * lean[who]
-    return q[at, label] / q.sum(axis=1)
+    return row_shares(p * lean[who])[at, label]
 
 
 def careful(problem: Any) -> Labels:
