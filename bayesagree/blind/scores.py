@@ -243,9 +243,9 @@ def make_pseudo_gold(
     if method not in combine:
         raise InputError(f"method={method!r} is not one of {shorten(METHODS, 11)}")
     alone = leave_one_out and method != "direct"
-    others = [systems.without(m) for m in range(systems.models.size)]
+    others = [systems.without(m) for m in range(systems.models.size if alone else 0)]
     # One set is one gold for all models; else each has its own, shape (set, model, item).
-    sets_of = [np.atleast_2d(combine[method](one)) for one in others] if alone else []
+    sets_of = [np.atleast_2d(combine[method](one)) for one in others]
     drawn = np.stack(sets_of, axis=1) if alone else combine[method](systems)
     if method != "sampling":
         return PseudoGold(drawn, True)

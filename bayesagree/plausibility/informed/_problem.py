@@ -34,8 +34,6 @@ from bayesagree.plausibility.informed.prior import InformedPrior
 LEARNT_CELLS, LEARNT_ITEMS = 24_000, 1000
 # Cells (item, sample, label) that are drawn at once: what fits into a processor's cache takes half of the time.
 DRAWN_CELLS = 400_000
-# Sweeps of a draw of the parameters, each a pass over all items: a third to two thirds of the draws are effective.
-SWEEPS = 1
 # Prior standard deviations of the odds of the second kind of items over which they are summed, and where chains begin:
 # where it is nearly no item, most items, and all.
 ODDS, BEGIN = np.linspace(-2.75, 2.75, 18), (-3.0, 2.0, 8.0)
@@ -142,6 +140,9 @@ class VoteFrame(LabelFrame):
 class InformedProblem(VoteFrame):
     """Labels without order and predictions on the same items."""
 
+    # A third to two thirds of the draws are effective.
+    a_draw = 1
+
     @cached_property
     def layout(self) -> Parameters:
         """Names and priors of the parameters."""
@@ -196,7 +197,7 @@ class InformedProblem(VoteFrame):
         by_odds = by_cells(of_odds, rows.counts.size)
         prior = Prior(mean[:-1], sd[:-1])
         density = posterior(lambda theta: np.logaddexp.reduce(by_odds(theta), axis=0), prior)
-        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng, progress, SWEEPS)
+        out = chains_of(density, self.begin(self.counts, BEGIN), draws, chains, rng, progress, self.a_draw)
         weight = by_odds(out.reshape(-1, out.shape[2]))
         chosen = odds[(weight + rng.gumbel(size=weight.shape)).argmax(axis=0)]
         return np.concatenate([out, chosen.reshape(*out.shape[:2], 1)], axis=2)

@@ -312,10 +312,8 @@ def _with_best(rng: Rng, shape: Floats, label: Places, out: Floats) -> Floats:
     """
     row = many = np.arange(len(out))
     new, left = out.copy(), np.ones(len(out), bool)
-    for tries in (
-        *2 ** np.arange(9),
-        0,
-    ):  # what is rarer than one of five hundred is left to the change of places
+    # What is rarer than one of five hundred is left to the change of places.
+    for tries in (*2 ** np.arange(9), 0):
         good = shape[many, new.argmax(axis=1)] == shape[many, label[many]]
         out[many[good]], left[many[good]] = new[good], False
         many = np.repeat(row[left], tries)
