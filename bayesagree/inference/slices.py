@@ -19,13 +19,12 @@ import scipy as sp
 
 from bayesagree._types import Advance, Floats, Rng
 
-# Degrees of freedom of the t distribution; jumps before each slice.
-FREEDOM, JUMPS = 8.0, 2
-# Turns on an ellipse that are tried at once, then by the chains that took none before; who takes none at all stays.
-TURNS = (2, 3, 5)
+# Degrees of freedom of the t distribution; jumps before each slice; turns that are tried on an ellipse, beyond which a
+# chain stays.
+FREEDOM, JUMPS, TURNS = 8.0, 5, 2
 # Draws that warm up, shares of them after which the t distribution is refitted, and how many a parameter its units are
 # worth.
-WARM_UP, REFITS, UNIT_DRAWS = 16, (0.3, 0.65, 1.0), 2.0
+WARM_UP, REFITS, UNIT_DRAWS = 10, (0.3, 0.65, 1.0), 2.0
 # Chains at least behind all chains of a result, sweeps of a draw, and how far from a mode, beside its normal
 # approximation, chains begin.
 WALKERS, SWEEPS, SPREAD = 48, 5, 0.5
@@ -166,23 +165,18 @@ def sweep(
     scale = np.sqrt((FREEDOM + squares(x)) / rng.chisquare(FREEDOM + size, chains))
     other = scale[:, None] * (rng.standard_normal(x.shape) @ root.T)
     least = height - rng.standard_exponential(chains)
-    # A turn that is not taken narrows the next one, whatever the density there: all are known beforehand.
-    turns = [rng.uniform(0, 2 * np.pi, chains)]
-    low, high = turns[0] - 2 * np.pi, turns[0]
-    for _ in range(sum(TURNS) - 1):
-        below = turns[-1] < 0
-        low, high = np.where(below, turns[-1], low), np.where(below, high, turns[-1])
-        turns.append(rng.uniform(low, high))
-    left = np.arange(chains)
-    for tried in np.split(np.stack(turns), np.cumsum(TURNS)[:-1]):
-        turn = tried[:, left, None]
-        point = centre + (x[left] - centre) * np.cos(turn) + other[left] * np.sin(turn)
+    left, turn = np.arange(chains), rng.uniform(0, 2 * np.pi, chains)
+    low, high = turn - 2 * np.pi, turn
+    for _ in range(TURNS):
+        angle = turn[left, None]
+        point = centre + (x[left] - centre) * np.cos(angle) + other[left] * np.sin(angle)
         found = heights(point)
         inside = found > least[left]
-        at = np.flatnonzero(inside.any(axis=0))
-        first = inside.argmax(axis=0)[at], at
-        x[left[at]], height[left[at]] = point[first], found[first]
-        left = np.delete(left, at)
+        at, left = left[inside], left[~inside]
+        x[at], height[at] = point[inside], found[inside]
         if not left.size:
             break
+        # A turn that is not taken narrows the next one.
+        low, high = np.where(turn < 0, turn, low), np.where(turn < 0, high, turn)
+        turn = rng.uniform(low, high)
     return x, height - tail(x)
