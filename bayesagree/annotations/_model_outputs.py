@@ -8,7 +8,6 @@ import pandas as pd
 
 from bayesagree._types import Array, Codes, Floats, Places
 from bayesagree.annotations._columns import (
-    axis_names,
     cell_place,
     float_values,
     matrix_axes,
@@ -29,11 +28,11 @@ class Output(NamedTuple):
 
     @classmethod
     def of(cls, given: Any, items: Any, labels: Any, model: Any, role: str = "label") -> Self:
-        """Read a vector, a matrix, a series or a data frame; `items` and `labels` name what has no names."""
+        """Read a vector, a matrix, a series or a data frame; `items` and `labels` are as in `matrix_axes`."""
         if isinstance(given, pd.Series):
             given, labels = given.to_frame(), None
         elif hasattr(given, "columns"):
-            given, items, labels = by_item(given, items), None, None
+            given = by_item(given)
         elif np.ndim(given) == 1:
             given, labels = objects(list(given))[:, None], None
         return cls(*matrix_axes(given, items, labels, role, f"{place_of(model=model)}: "))
@@ -48,13 +47,10 @@ class Output(NamedTuple):
         return self._replace(cells=cells.reshape(self.cells.shape))
 
 
-def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
-    """Return a table with its items as index: its column `item`, the index it has, else the names in `items`."""
+def by_item(table: Any) -> pd.DataFrame:
+    """Return a table with its items as index: its column `item`, else the index it has."""
     frame = pandas_frame(table)
-    if "item" in frame.columns:
-        return frame.set_index("item")
-    named = items is None or not isinstance(frame.index, pd.RangeIndex)
-    return frame if named else frame.set_axis(axis_names(items, len(frame), "item"), axis=0)
+    return frame.set_index("item") if "item" in frame.columns else frame
 
 
 def stacked(models: Array, outputs: Sequence[Output], *roles: str) -> Array:

@@ -88,7 +88,7 @@ class Predictions(Categorical, Displayed):
             data frame are the labels, its index or its column ``item`` names the items; models are aligned by name. Of
             two labels one probability per item is enough, a vector or a series: that of the last, positive one.
         items, labels
-            Names where the scores carry none; by default 0, 1, ...
+            Names where the scores carry none, by default 0, 1, ...; else the order of those that they carry.
         name
             Name of the model, where one model's scores are given alone.
         probabilities
@@ -131,7 +131,7 @@ class Predictions(Categorical, Displayed):
         [[0, -1], [0, 1]]
         """
         if hasattr(predicted, "columns"):
-            table = outputs.by_item(predicted, items)
+            table = outputs.by_item(predicted)
             predicted = {c: table[c] for c in table.columns}
         models, predicted = _by_model(predicted, name)
         read = [Output.of(vector, items, None, model) for model, vector in predicted.items()]

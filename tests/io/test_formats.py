@@ -234,8 +234,10 @@ def test_columns_that_are_no_counts_are_named():
     assert export.annotations.counts().tolist() == [[2, 0], [0, 3]]
     assert export.annotations.categories.tolist() == ["yes", "no"]
     assert "not read, since they are no counts: 'text'" in export.notes
-    renamed = read_annotations(table.drop(columns="text"), format="counts", labels=["ja", "nein"])
-    assert renamed.categories.tolist() == ["ja", "nein"]
+    turned = read_annotations(table[["item", "yes", "no"]], format="counts", labels=["no", "yes"])
+    assert turned.counts().tolist() == [[0, 2], [3, 0]]
+    with pytest.raises(InputError, match="no column holds counts, one for each of the labels 'a', 'b'"):
+        read_annotations(table, format="counts", labels=["a", "b"])
 
 
 def test_columns_of_other_values_are_named_beside_those_of_annotators():

@@ -9,11 +9,12 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import read_annotations
-from bayesagree.annotations._words import guessed_columns, missing_words, name_key, one_spelling, sides_of, similar
+from bayesagree.annotations._words import guessed_columns, missing_words, name_key, sides_of, similar
 from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.io.exports import read_export
+from bayesagree.io.formats._found import one_spelling
 from bayesagree.io.formats._guess import only_key, vocabulary
 from bayesagree.io.predictions import read_outputs
 

@@ -1,7 +1,7 @@
 """What a reader finds in an export, and the containers made of it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -12,7 +12,7 @@ import pandas as pd
 from bayesagree._types import Array
 from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import name_key, one_spelling, sides_of, spelling_key
+from bayesagree.annotations._words import name_key, sides_of, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, place_of, say, shorten
@@ -61,6 +61,17 @@ class Wanted(NamedTuple):
         missing = {*words, *numbers.dropna()}
         kept = (None if missing and (value in missing or str(value) in missing) else value for value in values)
         return self.spelled(kept, spelling_key, self.labels)
+
+
+def one_spelling(
+    values: Iterable[Any], labels: Sequence[Any] | None = None, key: Callable[[str], str] = spelling_key
+) -> dict[str, str]:
+    """Name of each spelling: the one that `labels` lists, else the most frequent, of several the first in order."""
+    counts = Counter(value for value in values if isinstance(value, str))
+    listed = {label for label in labels or () if isinstance(label, str)}
+    groups = similar(counts.keys() | listed, key)
+    best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
+    return {label: name for name, group in zip(best, groups) for label in group}
 
 
 def spelled_as(labels: Iterable[Any]) -> Callable[[Any], Any]:

@@ -119,13 +119,14 @@ def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     """One column per label; annotators are unknown."""
     others = _others(table, columns)
     cells = others.select_dtypes("number")
-    if away := [name for name in others.columns if name not in cells.columns]:
+    names = [*cells.columns] if wanted.labels is None else [*map(str, names_array(wanted.labels, "label"))]
+    if not names or not {*names} <= {*cells.columns}:
+        what = f"counts, one for each of the labels {shorten(names)}" if names else "counts"
+        raise InputError(f"no column holds {what}; the table has {shorten(table.columns, 20)}")
+    if away := [name for name in others.columns if name not in names]:
         found.notes.append(f"not read, since they are no counts: {shorten(away)}")
-    if cells.shape[1] == 0:
-        raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
-    names: Any = cells.columns.tolist() if wanted.labels is None else wanted.labels
-    array = cells.fillna(0).to_numpy()
-    return Labels.from_counts(array, items=_items(table, columns), labels=names, ordered=wanted.ordered)
+    counts = cells[names].fillna(0).set_axis(_items(table, columns), axis=0)
+    return Labels.from_counts(counts, labels=wanted.labels, ordered=wanted.ordered)
 
 
 def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
