@@ -166,10 +166,11 @@ def _one_kind(values: Array, kind: str, role: str) -> Array:
         _require_text(values, texts, role)
         return np.asarray(texts, dtype=np.str_ if values.size else "<U1")
     numbers = values if values.dtype != object else np.asarray(values.tolist())
-    if numbers.dtype == object:
-        raise InputError(f"{role} names hold whole numbers beyond 64 bits ({shorten(values)}); make them text")
+    if numbers.dtype == object or (numbers.dtype.kind == "f" and (np.abs(numbers) >= 2**53).any()):
+        which = "beyond 64 bits" if numbers.dtype == object else "that are inexact as floats, beyond 2**53"
+        raise InputError(f"{role} names hold whole numbers {which} ({shorten(values)}); make them text")
     if numbers.dtype.kind == "f":
-        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
+        whole = numbers == np.floor(numbers)
         return numbers.astype(np.int64 if whole.all() else np.float64)
     return numbers if numbers.max(initial=0) > np.iinfo(np.int64).max else numbers.astype(np.int64)
 

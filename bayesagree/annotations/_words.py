@@ -100,6 +100,11 @@ def name_key(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
+def person_key(name: str) -> str:
+    """Return what spellings of one annotator share, the case too."""
+    return name_key(name).casefold()
+
+
 def similar(names: Iterable[Any], key: Callable[[str], str] = spelling_key) -> list[list[str]]:
     """Groups of names that differ in their spelling alone."""
     groups: dict[str, list[str]] = {}

@@ -287,9 +287,8 @@ class Predictions(Categorical, Displayed):
         if self.numbers is not None:
             return self.take(item_order, items)
         known, own = {str(label): label for label in labels.tolist()}, self.categories.tolist()
-        if (
-            not {*known.values()} & {*own} and {*map(str, own)} <= known.keys()
-        ):  # 0 in one file is "0" in the other
+        # 0 in one file is "0" in the other.
+        if not {*known.values()} & {*own} and {*map(str, own)} <= known.keys():
             named = names_array([known[str(label)] for label in own], "label")
             return replace(self, categories=named).aligned(items, labels)
         if self.scores is not None:

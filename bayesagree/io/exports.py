@@ -1,5 +1,7 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +11,7 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Comparisons, Labels
 from bayesagree.annotations._columns import Duplicates
-from bayesagree.annotations._words import missing_words, name_key, similar, spelling_key
+from bayesagree.annotations._words import missing_words, name_key, person_key, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.formats import spreadsheet
@@ -196,7 +198,7 @@ def read_export(path: Any, *, format: str | None = None, **options: Any) -> Expo
     ['cancelled annotations']
     """
     columns = Columns(**{name: options.pop(name) for name in Columns._fields if name in options})
-    file = File(path)
+    file = File(path, options.get("labels"))
     return export_of(file, columns, Wanted(**options), format, format_of(file, format))
 
 
@@ -275,10 +277,17 @@ def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
             f"{name}: {shorten(missing)} may stand for no answer; {say('na_values', missing)} reads such cells as "
             f"missing, and {say('labels')} with all labels keeps them"
         )
-    warn_of_gold(getattr(given, "annotators", ()), "annotator", name)
-    roles = [("labels", names, spelling_key)]
-    roles += [(role, getattr(given, role, np.empty(0)).tolist(), name_key) for role in ("annotators", "items")]
-    for role, known, key in roles:
+    parts = {label: re.split(r"\s*[;|,]\s*", str(label)) for label in names}
+    times = Counter(part for label in parts.values() for part in label)
+    if joined := [one for one, of in parts.items() if len(of) > 1 and all(times[part] > 1 for part in of)]:
+        warn(
+            f"{name}: {shorten(joined)} are labels of their own, though they may be several in a cell; if so, write a "
+            f"row for each, with {say('duplicates', 'keep')}, else list {say('labels')}"
+        )
+    for role, key in (("labels", spelling_key), ("annotators", person_key), ("items", name_key)):
+        known = names if role == "labels" else getattr(given, role, np.empty(0)).tolist()
+        if role != "labels":
+            warn_of_gold(known, role.removesuffix("s"), name)
         if groups := similar(known, key):
             warn(
                 f"{name}: {role} {shorten(groups[0])} differ in case, blanks or Unicode form alone ({len(groups)} such "

@@ -116,7 +116,7 @@ def read_outputs(
 
     Labels that differ from one of `spelled` in case, blanks or Unicode form alone are that one.
     """
-    file = File(path)
+    file = File(path, labels or two)
     known = format_of(file, format)
     if format is not None or known is not None:
         wanted = Wanted(question, labels=labels, duplicates="keep", outputs=True)

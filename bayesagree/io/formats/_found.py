@@ -12,7 +12,7 @@ import pandas as pd
 from bayesagree._types import Array
 from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import name_key, sides_of, similar, spelling_key
+from bayesagree.annotations._words import name_key, person_key, sides_of, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
 from bayesagree.errors import InputError, place_of, say, shorten
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
         reach = f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
         raise InputError(f"the scale of the ratings is not known{reach}; pass {say('scale')}{way_out}")
 
-    def spelled(self, names: Iterable[Any], key: Any = name_key, listed: Any = None) -> Array:
+    def spelled(self, names: Iterable[Any], key: Any, listed: Any = None) -> Array:
         """Names of items or annotators, on request each in one spelling."""
         known = list(names)
         spelling = one_spelling(known, listed, key) if self.merge_similar else {}
@@ -168,8 +168,9 @@ class Found:
         value = rating if kind == "ratings" else label
         names = {*frame.columns}
         if wanted.merge_similar:
-            roles = {item, annotator} & names
-            frame = frame.assign(**{str(role): wanted.spelled(frame[role]) for role in roles})
+            keys = {item: name_key, annotator: person_key}
+            roles = keys.keys() & names
+            frame = frame.assign(**{str(role): wanted.spelled(frame[role], keys[role]) for role in roles})
         if value in names:
             if len(wanted.na_values) or wanted.merge_similar:
                 frame = frame.assign(**{value: wanted.cleaned(frame[value].tolist())})
@@ -255,7 +256,8 @@ def _compared(rows: Any, how: dict[str, Any], wanted: Wanted) -> Comparisons:
         sides = sides_of(rows.columns) or ()
         spelling = one_spelling(value for side in sides for value in rows[side])
         models = {name: rows[name].map(lambda value: spelling.get(value, value)) for name in (*sides, "winner")}
-        who = {how[role]: wanted.spelled(rows[how[role]]) for role in ("annotator", "item") if role in how}
+        keys = {"annotator": person_key, "item": name_key}
+        who = {how[role]: wanted.spelled(rows[how[role]], key) for role, key in keys.items() if role in how}
         rows = rows.assign(**models, **who)
     return Comparisons.from_long(rows, **how)
 

@@ -23,6 +23,8 @@ GOLD = {
     "adjudicated",
     "consensus",
 }
+# Names of rows and columns of a spreadsheet that summarise the others.
+TOTALS = {"mean", "average", "avg", "total", "grandtotal", "sum", "median"}
 
 
 class Columns(NamedTuple):
@@ -68,12 +70,14 @@ def nested(cells: Any) -> bool:
 
 
 def warn_of_gold(names: Any, role: str, file: str) -> None:
-    """Point out annotators or models that are named as the truth is."""
+    """Point out what is named as the truth is, or as a summary is."""
     for name in names:
-        if plain(name) in GOLD:
+        if (word := plain(name)) in GOLD:
             warn(
                 f"{file}: {role} {name!s} is named as the truth is; if it is, give it a file of its own (gold)"
             )
+        elif word in TOTALS:
+            warn(f"{file}: {role} {name!s} is named as a summary of the others is; if it is, take it out")
 
 
 def only_key(table: Any) -> str | None:

@@ -15,9 +15,8 @@ SOURCE = re.compile(r"""['"](\w+)['"]: *(?:UUID\()?['"]([^'"]*)""")
 def recognise_langsmith(file: File) -> bool:
     """Return whether rows are feedback on runs, or runs with a column for each feedback."""
     names = file.fields
-    return {"run_id", "key", "score"} <= names or (
-        "execution_time" in names and bool(_after("feedback.", names))
-    )
+    in_columns = "execution_time" in names and bool(_after("feedback.", names))
+    return in_columns or {"run_id", "key", "score"} <= names
 
 
 def read_langsmith(file: File, question: str | None) -> Found:

@@ -119,7 +119,8 @@ def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     """One column per label; annotators are unknown."""
     others = _others(table, columns)
     cells = others.select_dtypes("number")
-    names = [*cells.columns] if wanted.labels is None else [*map(str, names_array(wanted.labels, "label"))]
+    filled = cells.dropna(axis=1, how="all").columns
+    names = [*filled] if wanted.labels is None else [*map(str, names_array(wanted.labels, "label"))]
     if not names or not {*names} <= {*cells.columns}:
         what = f"counts, one for each of the labels {shorten(names)}" if names else "counts"
         raise InputError(f"no column holds {what}; the table has {shorten(table.columns, 20)}")
