@@ -133,18 +133,19 @@ def check_scores(scores: Array, models: Array, items: Array, labels: Array, prob
     )
     if probabilities:
         why = "they are declared probabilities"
-        require_probabilities(scores, models, items, why, "normalise them or pass probabilities=False")
+        require_probabilities(scores, models, items, why, ", or pass probabilities=False")
 
 
-def require_probabilities(scores: Array, models: Array, items: Array, why: str, way_out: str) -> None:
+def require_probabilities(scores: Array, models: Array, items: Array, why: str, more: str = "") -> None:
     """Refuse scores (model, item, label) that are negative or do not sum to one within 1e-3; missing ones pass."""
     sums = scores.sum(axis=-1)
     off, place = (np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0), cell_place(model=models, item=items)
+    way_out = "apply a softmax" if (scores < 0).any() else "divide those of each item by their sum"
     refuse(
         off,
         lambda cell: (
             f"{place(cell)}: scores sum to {sums.flat[cell]:g} or are negative ({off.sum()} such items in all), and "
-            f"{why}; {way_out}"
+            f"{why}; {way_out}{more}"
         ),
     )
 

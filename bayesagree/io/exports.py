@@ -242,8 +242,8 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
         labels = labels or [*ours, *sorted({label for _, _, label, _ in found.outputs} - {*ours}, key=str)]
         stated = wanted.kind is not None or annotations.ordered is not None
         if not stated and len(ours) > 2 and annotations.categories.dtype.kind in "iuf":
-            ends = say("scale", (min(ours), max(ours)))
-            found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {ends}")
+            reach = f"the labels are numbers, {min(ours):g} to {max(ours):g}"
+            found.notes.append(f"{reach}; if they lie on a scale, name its ends with {say('scale')}")
     if annotations is not None:
         overview = annotations.overview()
         annotated = annotations.items.tolist()

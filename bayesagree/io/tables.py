@@ -240,18 +240,3 @@ READERS: dict[str, Callable[[Path, Any], pd.DataFrame]] = {
     ".ndjson": _objects,
     ".xlsx": _excel,
 }
-
-
-def markdown_table(table: pd.DataFrame) -> str:
-    """Write a table with pipes; a number that does not exist is empty."""
-    if table.empty:
-        return "none"
-
-    def cell(value: Any) -> str:
-        if isinstance(value, float):
-            return "" if value != value else f"{value:.3f}"
-        return str(value).replace("|", "\\|")
-
-    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
-    rows += [[cell(v) for v in row] for row in table.itertuples(index=False)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -421,7 +421,7 @@ def test_contents_count_what_was_read_and_what_was_not():
 def test_three_numbers_as_labels_may_be_ratings(labels, options, noted):
     """Two are codes, and whoever states the kind or the order knows."""
     export = read_export(ROWS.assign(label=labels), **options)
-    note = "the labels are numbers; if they lie on a scale, read them with scale=(1, 3)"
+    note = "the labels are numbers, 1 to 3; if they lie on a scale, name its ends with scale=(lowest, highest)"
     assert (note in export.notes) == noted
 
 
