@@ -65,10 +65,8 @@ class Export:
     def sentences(self) -> list[str]:
         """Return the choices of the reader, and what it left out, in words."""
         left_out = self.contents.loc[self.contents["left_out"], ["what", "number"]]
-        return [
-            *self.notes,
-            *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False)),
-        ]
+        away = [f"left out {number} {what}" for what, number in left_out.itertuples(index=False)]
+        return [*self.notes, *away]
 
 
 def read_annotations(
@@ -229,9 +227,8 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     annotations = None if wanted.outputs and found.runs else found.annotations(wanted, source)
     if annotations is not None:
         # Answers are those to a question; a table has one.
-        _require_used(
-            annotations.kind, wanted._replace(question=None) if found.answers or found.spans else wanted
-        )
+        asks = bool(found.answers or found.spans)
+        _require_used(annotations.kind, wanted._replace(question=None) if asks else wanted)
     _warn_of_names(annotations, wanted, source)
     labels, read, annotated = wanted.labels, {}, ()
     if isinstance(annotations, Labels):

@@ -272,6 +272,8 @@ def test_names_of_lists_decide_between_several():
     assert read_export(arrays).annotations.counts().tolist() == [[1, 1, 0], [0, 0, 1]]
     empty = table.assign(Ratings=[[1, 2], []])
     assert read_export(empty).annotations.n_annotations == 2
+    nobody = read_export(empty.assign(Workers=[[*"ab"], []]))
+    assert (nobody.annotations.n_annotations, left_out(nobody)) == (2, {"items without an annotation": 1})
 
 
 def test_places_have_ties_and_labels_that_are_numbers():

@@ -83,3 +83,12 @@ def test_annotators_that_differ_in_case_are_pointed_out_and_merged():
     merged = read_annotations(rows, merge_similar=True)
     assert merged.annotators.tolist() == ["Ann0", "bob"]
     assert merged.items.tolist() == ["P", "p"]  # short names of items may differ in case
+
+
+def test_a_word_for_no_answer_that_no_cell_holds_is_pointed_out(tmp_path):
+    path = written(tmp_path, "item,annotator,label\n1,a,-99\n1,b,2\n2,a,\n2,b,2\n")
+    with pytest.warns(UserWarning, match=r"no answer is 'zzz', which na_values=\['zzz'\] reads as missing"):
+        assert read_annotations(path, na_values=["zzz", "-99", "NA"]).n_annotations == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_annotations(path, na_values=[-99])

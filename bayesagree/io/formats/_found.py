@@ -12,10 +12,10 @@ import pandas as pd
 from bayesagree._types import Array
 from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import name_key, person_key, sides_of, similar, spelling_key
+from bayesagree.annotations._words import MISSING_CELLS, name_key, person_key, sides_of, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
-from bayesagree.errors import InputError, place_of, say, shorten
+from bayesagree.errors import InputError, place_of, say, shorten, warn
 from bayesagree.io.formats._guess import Columns
 
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
@@ -59,7 +59,12 @@ class Wanted(NamedTuple):
         words = [self.na_values] if isinstance(self.na_values, str) else [*map(str, self.na_values)]
         numbers: Any = pd.to_numeric(pd.Series(words, dtype=object), errors="coerce")
         missing = {*words, *numbers.dropna()}
-        kept = (None if missing and (value in missing or str(value) in missing) else value for value in values)
+        known = list(values)
+        seen = {value for value in known if value in missing or str(value) in missing} if missing else set()
+        said = {*MISSING_CELLS, *map(str, seen)}
+        if lacks := [word for word, number in zip(words, numbers) if word not in said and number not in seen]:
+            warn(f"no answer is {shorten(lacks)}, which {say('na_values', lacks)} reads as missing")
+        kept = [None if value in seen else value for value in known] if seen else known
         return self.spelled(kept, spelling_key, self.labels)
 
 
@@ -241,9 +246,8 @@ class Found:
         if frame["score"].notna().all():
             return Predictions.from_long(frame, score="score", labels=labels)
         if self.runs:
-            return Predictions.from_long(
-                frame.assign(run=self.runs), run="run" if len({*self.runs}) > 1 else None
-            )
+            run = "run" if len({*self.runs}) > 1 else None
+            return Predictions.from_long(frame.assign(run=self.runs), run=run)
         known = set(frame["item"])
         others = pd.DataFrame({"item": objects([item for item in items if item not in known])})
         frame = pd.concat([frame.drop(columns="score"), others.assign(model=self.outputs[0][0])])

@@ -58,9 +58,8 @@ def vocabulary(table: Any) -> list[str]:
 def _vocabulary_of(cells: Any) -> set[Any]:
     known = cells.dropna().unique().tolist()
     away = set(map(str, missing_words(known)))
-    return {
-        spelling_key(value) if isinstance(value, str) else value for value in known if str(value) not in away
-    }
+    kept = [value for value in known if str(value) not in away]
+    return {spelling_key(value) if isinstance(value, str) else value for value in kept}
 
 
 def nested(cells: Any) -> bool:

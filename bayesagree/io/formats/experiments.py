@@ -59,9 +59,8 @@ def read_braintrust(file: File, question: str | None) -> Found:
     """
     found, judged = Found(), []
     for number, row in enumerate(file.lines()):
-        scores = _object(row.get("scores"), file) or {
-            n: row.get(key) for n, key in _after("scores.", row).items()
-        }
+        apart = {name: row.get(key) for name, key in _after("scores.", row).items()}
+        scores = _object(row.get("scores"), file) or apart
         about = _object(row.get("span_attributes"), file)
         if about.get("type") == "review":
             parent, *_ = _object(row["span_parents"], file)

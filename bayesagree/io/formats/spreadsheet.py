@@ -148,6 +148,9 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
             "must be parallel lists"
         ),
     )
+    if known is not None:
+        away = np.array([who == label == [None] for who, label in zip(cells["who"], cells["label"])])
+        rows, found.left_out["items without an annotation"] = rows[~away], int(away.sum())
     rows = rows.explode([*cells], ignore_index=True)
     if known is None:
         found.notes.append("no column names the annotators: the votes per item are counted")
@@ -162,9 +165,8 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     if not places:
         raise InputError(f"no columns end in 1, 2, ...; the table has {shorten(table.columns, 20)}")
     found.notes.append(f"columns {shorten(places)} are taken for the places of rankings, {TIED!r} for a tie")
-    table = table.reset_index(drop=True).set_axis(
-        [places.index(name) + 1 if name in places else name for name in table.columns], axis=1
-    )
+    names = [places.index(name) + 1 if name in places else name for name in table.columns]
+    table = table.reset_index(drop=True).set_axis(names, axis=1)
     keys = [columns.item, columns.annotator]
     ranks = [*range(1, len(places) + 1)]
     rows = (
@@ -172,9 +174,8 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
         .sort_index(kind="stable")
         .dropna(subset=columns.label)
     )
-    rows[columns.label] = [
-        cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]
-    ]
+    cells = rows[columns.label]
+    rows[columns.label] = [cell.split(TIED) if isinstance(cell, str) else [cell] for cell in cells]
     return found.made(rows.explode(columns.label, ignore_index=True), columns, wanted, "rankings")
 
 
