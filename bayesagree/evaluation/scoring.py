@@ -20,7 +20,7 @@ from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, warn
+from bayesagree.errors import InputError, one_of, say, warn
 from bayesagree.evaluation._batches import over_batches
 from bayesagree.evaluation._results import PARTS, scored
 from bayesagree.evaluation._truths import by_truth
@@ -243,7 +243,7 @@ def evaluate(
     request = truths.request
     for name, value in (("draws", draws), ("chains", chains)) if posterior.engine == "trace" else ():
         if value not in (own := getattr(request, name), getattr(Request, name)):
-            raise InputError(f"{name}={value} is not used: the trace has {own} {name}; leave it out")
+            raise InputError(f"{say(name, value)} is not used: the trace has {own} {name}; leave it out")
     if posterior.exchangeable and not posterior.takes_predictions:
         warn_of_dependent(votes, given)
     if runs is not None:

@@ -283,8 +283,7 @@ def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
         )
     for role, key in (("labels", spelling_key), ("annotators", person_key), ("items", name_key)):
         known = names if role == "labels" else getattr(given, role, np.empty(0)).tolist()
-        if role != "labels":
-            warn_of_gold(known, role.removesuffix("s"), name)
+        warn_of_gold(known, role.removesuffix("s"), name)
         if groups := similar(known, key):
             warn(
                 f"{name}: {role} {shorten(groups[0])} differ in case, blanks or Unicode form alone ({len(groups)} such "

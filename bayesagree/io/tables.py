@@ -126,13 +126,19 @@ def _table_in(path: Path, separator: str | None, encoding: str, missing: Any) ->
     # pandas fills rows that are too short from the right, and loses its place after a carriage return alone.
     if (len(table) and table.iloc[:, -1].isna().any()) or _has_bare_returns(path):
         _require_even_rows(path, dialect)
-    return _filled(table)
+    return _filled(table, path)
 
 
-def _filled(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of a spreadsheet without columns that have neither name nor cell, and empty rows at its end."""
+def _filled(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a table of a spreadsheet without columns that have neither name nor cell, and empty rows at its end.
+
+    One column without a name may be the numbers of the rows.
+    """
     nameless = [name for name in table.columns if str(name).startswith("Unnamed: ")]
-    table = table.drop(columns=[name for name in nameless if table[name].isna().all()])
+    empty = [name for name in nameless if table[name].isna().all()]
+    if (unnamed := len(nameless) - len(empty)) > 1:
+        raise InputError(f"{str(path)!r}: {unnamed} columns have no name; the first row must name every column")
+    table = table.drop(columns=empty)
     if len(table) and table.iloc[-1].isna().all():
         table = table[table[::-1].notna().any(axis=1).cummax()[::-1]]
     return table
@@ -163,7 +169,7 @@ def _check_header(path: Path, dialect: Dialect) -> None:
     if not header:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
     require_distinct([name for name in header if name], f"{str(path)!r}")
-    other = {",": "\t;", "\t": ",;", ";": "\t"}.get(dialect.separator, "")
+    other = {",": "\t;|", "\t": ",;|", ";": "\t|"}.get(dialect.separator, "")
     if len(header) == 1 and any(c in header[0] for c in other):
         raise InputError(
             f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {dialect.separator!r}: "
@@ -207,10 +213,7 @@ def _excel(path: Path, missing: Any) -> pd.DataFrame:
         raise InputError(
             f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one as CSV"
         )
-    table = _filled(*sheets.values())
-    if unnamed := sum(str(name).startswith("Unnamed: ") for name in table.columns):
-        raise InputError(f"{str(path)!r}: {unnamed} columns have no name; the first row must name every column")
-    return table
+    return _filled(*sheets.values(), path)
 
 
 def require_arrow(path: str | Path) -> None:

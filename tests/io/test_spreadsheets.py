@@ -41,6 +41,9 @@ def test_columns_without_name_and_cell_and_rows_without_a_cell_are_left_out(tmp_
     path = written(tmp_path, "item,annotator,label,,\n1,ann,no,,\n1,bob,,,\n,,,,\n,,,,\n")
     assert read_table(path).shape == (2, 3)
     assert read_annotations(path).to_long().to_numpy().tolist() == [[1, "ann", "no"]]
+    title = written(tmp_path, "batch 3,,\nitem,annotator,label\n1,ann,no\n")
+    with pytest.raises(InputError, match="2 columns have no name; the first row must name every column"):
+        read_annotations(title)
     gap = written(tmp_path, "item,annotator,label\n1,ann,no\n,,\n1,bob,no\n")
     with pytest.raises(InputError, match="row 1: the item is missing"):
         read_annotations(gap)
@@ -61,7 +64,9 @@ def test_rows_and_columns_that_summarise_are_pointed_out():
     table = pd.DataFrame({"item": ["p", "q", "Mean"], "ann": [1, 2, 1.5], "bob": [3, 4, 3.5], "Total": [4, 6, 5]})
     with pytest.warns(UserWarning) as told:
         read_annotations(table, scale=(1, 6), format="wide")
+        read_annotations(pd.DataFrame({"item": [1], "no": [1], "yes": [2], "total": [3]}), format="counts")
     said = " ".join(str(one.message) for one in told)
+    assert "label total is named as a summary of the others is" in said
     assert "item Mean is named as a summary of the others is" in said
     assert "annotator Total is named as a summary of the others is" in said
 

@@ -22,6 +22,8 @@ GOLD = {
     "majority",
     "adjudicated",
     "consensus",
+    "ytrue",
+    "finallabel",
 }
 # Names of rows and columns of a spreadsheet that summarise the others.
 TOTALS = {"mean", "average", "avg", "total", "grandtotal", "sum", "median"}
@@ -71,7 +73,7 @@ def nested(cells: Any) -> bool:
 def warn_of_gold(names: Any, role: str, file: str) -> None:
     """Point out what is named as the truth is, or as a summary is."""
     for name in names:
-        if (word := plain(name)) in GOLD:
+        if (word := plain(name) if isinstance(name, str) else "") in GOLD:
             warn(
                 f"{file}: {role} {name!s} is named as the truth is; if it is, give it a file of its own (gold)"
             )
