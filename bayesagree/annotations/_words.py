@@ -35,7 +35,7 @@ _NO_ANSWERS = (
     ". - -- ? n/a n.a. #n/a na <na> nan none null nil missing unknown unanswered skipped k.a. -99 -999"
 )
 # Labels, in lower case, that often stand for no answer: kept as labels, but pointed out.
-MISSING_WORDS = {"no_answer", *_NO_ANSWERS.split()}
+MISSING_WORDS = {"no_answer", "#ref!", "#value!", "#div/0!", "#name?", *_NO_ANSWERS.split()}
 # Features of annotators that are missing, as platforms and forms write them: no group of people.
 NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
 

@@ -118,10 +118,11 @@ def read_annotations(
         As `Labels.from_long`; also for rankings, of which a second one begins where the best rank comes again after
         others. Several choices in one answer are no repeats: they are refused, or all kept.
     na_values
-        Labels that stand for no answer, such as ``["n/a"]``.
+        Labels that stand for no answer, such as ``["n/a"]``; empty cells, NA and NaN of a table in text do unless
+        `labels` lists them.
     merge_similar
         Read labels that differ in case, blanks or Unicode form alone as one: the most frequent spelling, or the one
-        that `labels` lists; so too items and annotators that differ in blanks or Unicode form.
+        that `labels` lists; so too annotators, and items that differ in blanks or Unicode form.
     ordered
         Whether labels have an order: that of `labels` or of numbers; as `Labels.from_long`.
 
@@ -136,7 +137,8 @@ def read_annotations(
     Warns
     -----
     UserWarning
-        Labels that often stand for no answer, names that differ in their spelling alone, text that is not UTF-8;
+        Labels that often stand for no answer or are several in a cell, names that differ in their spelling alone, names
+        of summaries such as Total, text that is not UTF-8;
         choices of the reader, such as a column taken for the annotator.
 
     See Also
@@ -276,7 +278,8 @@ def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
         )
     parts = {label: re.split(r"\s*[;|,]\s*", str(label)) for label in names}
     times = Counter(part for label in parts.values() for part in label)
-    if joined := [one for one, of in parts.items() if len(of) > 1 and all(times[part] > 1 for part in of)]:
+    several = {one for one, of in parts.items() if len(of) > 1 and all(times[part] > 1 for part in of)}
+    if joined := [one for one in names if one in several or str(one).startswith(("{", "["))]:
         warn(
             f"{name}: {shorten(joined)} are labels of their own, though they may be several in a cell; if so, write a "
             f"row for each, with {say('duplicates', 'keep')}, else list {say('labels')}"

@@ -75,6 +75,9 @@ def test_several_labels_in_a_cell_are_pointed_out():
     rows = {"item": [1, 1, 2, 2], "annotator": [*"abab"], "label": ["cat", "dog", "cat;dog", "cat"]}
     with pytest.warns(UserWarning, match=r"'cat;dog' are labels of their own, though they may be several in a cell"):
         read_annotations(pd.DataFrame(rows))
+    nested = '{"choices": ["cat", "dog"]}'
+    with pytest.warns(UserWarning, match="may be several in a cell"):
+        read_annotations(pd.DataFrame(rows | {"label": [nested, "dog", "cat", "cat"]}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_annotations(pd.DataFrame(rows), labels=["cat", "dog", "cat;dog"])
