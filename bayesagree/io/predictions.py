@@ -136,9 +136,9 @@ def read_outputs(
         if one_model and "model" not in table.columns and "label" in table.columns:
             table = table.assign(model="model")
         table, runs = one_row_a_run(table, run, "model", "item", ROLES)
-    names = [*map(str, labels or two or ())]
-    table = _with_other_label(_columns_of_models(table), names)
-    table, what, by_model = _layout(table, labels, names, numbers)
+    known_labels = [*map(str, labels or two or ())]
+    table = _with_other_label(_columns_of_models(table), known_labels)
+    table, what, by_model = _layout(table, labels, known_labels, numbers)
     apart = ", one column a model" if by_model else ", one column a label" if what == SCORES else ""
     with naming(file.name, what + apart):
         if by_model or what not in (LONG, LABELS):

@@ -129,7 +129,7 @@ def _table_in(path: Path, separator: str | None, encoding: str, missing: Any) ->
     return _filled(table, path)
 
 
-def _filled(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+def _filled(table: Any, path: Path) -> pd.DataFrame:
     """Return a table of a spreadsheet without columns that have neither name nor cell, and empty rows at its end.
 
     One column without a name may be the numbers of the rows.
@@ -213,7 +213,8 @@ def _excel(path: Path, missing: Any) -> pd.DataFrame:
         raise InputError(
             f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one as CSV"
         )
-    return _filled(*sheets.values(), path)
+    (table,) = sheets.values()
+    return _filled(table, path)
 
 
 def require_arrow(path: str | Path) -> None:

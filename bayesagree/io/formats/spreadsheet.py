@@ -139,7 +139,7 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
     columns_of = {"label": name} | ({} if known is None else {"who": known})
     cells = {role: [_as_list(cell) or [None] for cell in table[of]] for role, of in columns_of.items()}
-    rows = pd.DataFrame({"item": _items(table, columns)} | cells)
+    rows: Any = pd.DataFrame({"item": _items(table, columns)} | cells)
     sizes = rows[[*cells]].map(len).to_numpy()
     refuse(
         sizes[:, 0] != sizes[:, -1],
