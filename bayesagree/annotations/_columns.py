@@ -166,10 +166,11 @@ def _one_kind(values: Array, kind: str, role: str) -> Array:
         _require_text(values, texts, role)
         return np.asarray(texts, dtype=np.str_ if values.size else "<U1")
     numbers = values if values.dtype != object else np.asarray(values.tolist())
-    if numbers.dtype == object:
-        raise InputError(f"{role} names hold whole numbers beyond 64 bits ({shorten(values)}); make them text")
+    if numbers.dtype == object or (numbers.dtype.kind == "f" and (np.abs(numbers) >= 2**53).any()):
+        which = "beyond 64 bits" if numbers.dtype == object else "that are inexact as floats, beyond 2**53"
+        raise InputError(f"{role} names hold whole numbers {which} ({shorten(values)}); make them text")
     if numbers.dtype.kind == "f":
-        whole = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
+        whole = numbers == np.floor(numbers)
         return numbers.astype(np.int64 if whole.all() else np.float64)
     return numbers if numbers.max(initial=0) > np.iinfo(np.int64).max else numbers.astype(np.int64)
 
@@ -228,21 +229,38 @@ def matrix_axes(
 ) -> tuple[Array, Array, Array]:
     """Cells of a matrix or data frame, names of its items (rows) and of its columns, which have a role.
 
-    A data frame names its columns itself, a pandas frame also its rows (index); names that are passed win.
+    A data frame names its columns itself, a pandas frame also its rows (index): names that are passed put these in
+    order. Numbers by default (`RangeIndex`) are no names.
     """
     frame = _frame(table)
     if frame is None:
         table = np.ma.filled(table.astype(object), np.nan) if isinstance(table, np.ma.MaskedArray) else table
         matrix = table if isinstance(table, np.ndarray) else np.asarray(table, object)
     else:
-        items = frame.index if items is None and frame is table else items
-        columns = frame.columns if columns is None else columns
+        for axis, (names, what) in enumerate(((items, "item"), (columns, role))):
+            frame = frame if names is None else _in_order(frame, axis, names, what, whose)
+        items, columns = frame.axes
         numeric = all(kind.kind in "biuf" for kind in frame.dtypes)
         matrix = frame.to_numpy(None if numeric else object)
     if matrix.ndim != 2 or matrix.size == 0:
         raise InputError(f"{whose}expected an (item, {role}) matrix with cells, got shape {matrix.shape}")
     rows = axis_names(items, matrix.shape[0], "item", whose)
     return matrix, rows, axis_names(columns, matrix.shape[1], role, whose)
+
+
+def _in_order(frame: pd.DataFrame, axis: int, names: Any, role: str, whose: str) -> pd.DataFrame:
+    """Return a frame with its rows or columns in the order of the names that are passed, which it has itself."""
+    own, known = frame.axes[axis], axis_names(names, frame.shape[axis], role, whose)
+    place, unnamed = pd.Index(map(str, known)).get_indexer([*map(str, own)]), isinstance(own, pd.RangeIndex)
+    # Numbers by default are positions of rows; as columns, 0 and 1 may be labels.
+    if not (unnamed and axis == 0) and (np.sort(place) == np.arange(own.size)).all():
+        frame = frame.take(np.argsort(place), axis=axis)
+    elif not unnamed:
+        raise InputError(
+            f"{whose}{role}s={shorten(known)}: the table itself names the {role}s {shorten(own)}; leave "
+            f"{say(f'{role}s')} out, or rename them in the table"
+        )
+    return frame.set_axis(known, axis=axis)
 
 
 def cell_place(**axes: Array) -> Place:

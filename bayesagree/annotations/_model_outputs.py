@@ -8,7 +8,6 @@ import pandas as pd
 
 from bayesagree._types import Array, Codes, Floats, Places
 from bayesagree.annotations._columns import (
-    axis_names,
     cell_place,
     float_values,
     matrix_axes,
@@ -29,11 +28,11 @@ class Output(NamedTuple):
 
     @classmethod
     def of(cls, given: Any, items: Any, labels: Any, model: Any, role: str = "label") -> Self:
-        """Read a vector, a matrix, a series or a data frame; `items` and `labels` name what has no names."""
+        """Read a vector, a matrix, a series or a data frame; `items` and `labels` are as in `matrix_axes`."""
         if isinstance(given, pd.Series):
             given, labels = given.to_frame(), None
         elif hasattr(given, "columns"):
-            given, items, labels = by_item(given, items), None, None
+            given = by_item(given)
         elif np.ndim(given) == 1:
             given, labels = objects(list(given))[:, None], None
         return cls(*matrix_axes(given, items, labels, role, f"{place_of(model=model)}: "))
@@ -48,13 +47,10 @@ class Output(NamedTuple):
         return self._replace(cells=cells.reshape(self.cells.shape))
 
 
-def by_item(table: Any, items: Sequence[Any] | None) -> pd.DataFrame:
-    """Return a table with its items as index: its column `item`, the index it has, else the names in `items`."""
+def by_item(table: Any) -> pd.DataFrame:
+    """Return a table with its items as index: its column `item`, else the index it has."""
     frame = pandas_frame(table)
-    if "item" in frame.columns:
-        return frame.set_index("item")
-    named = items is None or not isinstance(frame.index, pd.RangeIndex)
-    return frame if named else frame.set_axis(axis_names(items, len(frame), "item"), axis=0)
+    return frame.set_index("item") if "item" in frame.columns else frame
 
 
 def stacked(models: Array, outputs: Sequence[Output], *roles: str) -> Array:
@@ -137,18 +133,19 @@ def check_scores(scores: Array, models: Array, items: Array, labels: Array, prob
     )
     if probabilities:
         why = "they are declared probabilities"
-        require_probabilities(scores, models, items, why, "normalise them or pass probabilities=False")
+        require_probabilities(scores, models, items, why, ", or pass probabilities=False")
 
 
-def require_probabilities(scores: Array, models: Array, items: Array, why: str, way_out: str) -> None:
+def require_probabilities(scores: Array, models: Array, items: Array, why: str, more: str = "") -> None:
     """Refuse scores (model, item, label) that are negative or do not sum to one within 1e-3; missing ones pass."""
     sums = scores.sum(axis=-1)
     off, place = (np.abs(sums - 1) > 1e-3) | (scores.min(axis=-1) < 0), cell_place(model=models, item=items)
+    way_out = "apply a softmax" if (scores < 0).any() else "divide those of each item by their sum"
     refuse(
         off,
         lambda cell: (
             f"{place(cell)}: scores sum to {sums.flat[cell]:g} or are negative ({off.sum()} such items in all), and "
-            f"{why}; {way_out}"
+            f"{why}; {way_out}{more}"
         ),
     )
 

@@ -1,8 +1,7 @@
 """Words of tables: names of columns, words for no answer, spellings of one label."""
 
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from bayesagree.errors import warn
@@ -36,7 +35,7 @@ _NO_ANSWERS = (
     ". - -- ? n/a n.a. #n/a na <na> nan none null nil missing unknown unanswered skipped k.a. -99 -999"
 )
 # Labels, in lower case, that often stand for no answer: kept as labels, but pointed out.
-MISSING_WORDS = {"no_answer", *_NO_ANSWERS.split()}
+MISSING_WORDS = {"no_answer", "#ref!", "#value!", "#div/0!", "#name?", *_NO_ANSWERS.split()}
 # Features of annotators that are missing, as platforms and forms write them: no group of people.
 NO_ANSWER = ("DATA_EXPIRED", "CONSENT_REVOKED", "unknown", "Unknown", "n/a", "N/A", "")
 
@@ -66,10 +65,9 @@ def guessed_columns(
 ) -> list[Any]:
     """Return the columns as `named_columns`, and note (by default warn of) those that are taken by their names."""
     found = named_columns(columns, **roles)
-    named = zip(roles, found)
-    taken = [f"column {name!r} is taken for the {role}" for role, name in named if name != roles[role]]
+    taken = [(name, role) for role, name in zip(roles, found) if name != roles[role]]
     if taken:
-        note("; ".join(taken))
+        note("; ".join(f"column {name!r} is taken for the {role}" for name, role in taken))
     return found
 
 
@@ -102,6 +100,11 @@ def name_key(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
+def person_key(name: str) -> str:
+    """Return what spellings of one annotator share, the case too."""
+    return name_key(name).casefold()
+
+
 def similar(names: Iterable[Any], key: Callable[[str], str] = spelling_key) -> list[list[str]]:
     """Groups of names that differ in their spelling alone."""
     groups: dict[str, list[str]] = {}
@@ -109,14 +112,3 @@ def similar(names: Iterable[Any], key: Callable[[str], str] = spelling_key) -> l
         if isinstance(name, str):
             groups.setdefault(key(name), []).append(str(name))
     return [group for group in groups.values() if len(group) > 1]
-
-
-def one_spelling(
-    values: Iterable[Any], labels: Sequence[Any] | None = None, key: Callable[[str], str] = spelling_key
-) -> dict[str, str]:
-    """Name of each spelling: the one that `labels` lists, else the most frequent, of several the first in order."""
-    counts = Counter(value for value in values if isinstance(value, str))
-    listed = {label for label in labels or () if isinstance(label, str)}
-    groups = similar(counts.keys() | listed, key)
-    best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
-    return {label: name for name, group in zip(best, groups) for label in group}

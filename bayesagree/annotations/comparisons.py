@@ -115,15 +115,15 @@ class Comparisons(Displayed):
             winner = next((name for name in WINNERS if name in table.columns), winner)
         names, n_rows = {first: "first", second: "second"}, len(table)
         sides = [np.asarray(values_of(column(table, *role)), dtype=object) for role in names.items()]
-        place = lambda at: f"row {at % n_rows}, column {[*names][at // n_rows]!r}"  # noqa: E731
+        place = lambda at: f"row {table.index[at % n_rows]}, column {[*names][at // n_rows]!r}"  # noqa: E731
         codes, models = encode(np.concatenate(sides), "model", place=place)
         refuse(codes < 0, lambda at: f"{place(at)}: the model is missing; name it or drop the row")
         left, right = codes.reshape(2, n_rows)
         refuse(
             left == right,
             lambda row: (
-                f"row {row}: {place_of(model=models[left[row]])} is compared with itself; a comparison needs two "
-                "models; correct or drop the row"
+                f"row {table.index[row]}: {place_of(model=models[left[row]])} is compared with itself; a comparison "
+                "needs two models; correct or drop the row"
             ),
         )
         outcome = _outcomes(table, winner, (left, right), models)
@@ -211,7 +211,7 @@ def _outcomes(table: pd.DataFrame, name: str, sides: tuple[Codes, Codes], models
     values: Any = pd.Series([v if isinstance(v, Hashable) else repr(v) for v in given], dtype=object)
     refuse(
         values.isna(),
-        lambda row: f"row {row}: the winner is missing; write 'tie' if neither won, or drop the row",
+        lambda row: f"row {table.index[row]}: the winner is missing; name it, write 'tie', or drop the row",
     )
     known = dict(zip(models.tolist(), range(models.size)))
     words: dict[Any, int] = WORDS | ({} if known.keys() & LETTERS.keys() else LETTERS)
@@ -220,8 +220,8 @@ def _outcomes(table: pd.DataFrame, name: str, sides: tuple[Codes, Codes], models
     refuse(
         values.isin(known.keys() & words.keys()),
         lambda row: (
-            f"row {row}, column {name!r}: {values[row]!r} is the name of a model and a word for the winner; rename the "
-            "model"
+            f"row {table.index[row]}, column {name!r}: {values[row]!r} is the name of a model and a word for the "
+            "winner; rename the model"
         ),
     )
     at = values.map(known).to_numpy(float)
@@ -231,7 +231,7 @@ def _outcomes(table: pd.DataFrame, name: str, sides: tuple[Codes, Codes], models
     refuse(
         outcome < 0,
         lambda row: (
-            f"row {row}: winner {values[row]!r} is neither of the models compared "
+            f"row {table.index[row]}: winner {values[row]!r} is neither of the models compared "
             f"({', '.join(repr(as_python(models[side[row]])) for side in sides)}), nor a word "
             "for the outcome ('left', 'right', 'tie'; 'model_a', 'model_b', 'both_bad'; 'A', 'B', 'draw'; 1, 0, "
             "0.5); correct the row"

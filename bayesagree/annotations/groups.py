@@ -153,9 +153,8 @@ class Groups:
         >>> groups.merged(2).names.tolist()
         ['a', 'fewer than 2 each']
         """
-        small = (
-            (self.sizes() < positive_int(least, "least")) & (self.sizes() > 0) & ~np.isin(self.names, UNKNOWN)
-        )
+        sizes = self.sizes()
+        small = (sizes < positive_int(least, "least")) & (sizes > 0) & ~np.isin(self.names, UNKNOWN)
         if small.sum() < 2:
             return self
         new = np.append(np.where(small, (~small).sum(), np.cumsum(~small) - 1), -1).astype(np.int32)

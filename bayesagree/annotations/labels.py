@@ -141,6 +141,7 @@ class Labels(Categorical, Values):
         """Read an (item, category) matrix of counts, or a wide data frame; the annotators behind them are unknown.
 
         ``ordered=True``: the columns stand in the order of the labels. Columns without names have none by default.
+        `items` and `labels` name an array, and put in order what a data frame names itself.
 
         Raises
         ------

@@ -88,7 +88,7 @@ class Predictions(Categorical, Displayed):
             data frame are the labels, its index or its column ``item`` names the items; models are aligned by name. Of
             two labels one probability per item is enough, a vector or a series: that of the last, positive one.
         items, labels
-            Names where the scores carry none; by default 0, 1, ...
+            Names where the scores carry none, by default 0, 1, ...; else the order of those that they carry.
         name
             Name of the model, where one model's scores are given alone.
         probabilities
@@ -131,7 +131,7 @@ class Predictions(Categorical, Displayed):
         [[0, -1], [0, 1]]
         """
         if hasattr(predicted, "columns"):
-            table = outputs.by_item(predicted, items)
+            table = outputs.by_item(predicted)
             predicted = {c: table[c] for c in table.columns}
         models, predicted = _by_model(predicted, name)
         read = [Output.of(vector, items, None, model) for model, vector in predicted.items()]
@@ -287,9 +287,8 @@ class Predictions(Categorical, Displayed):
         if self.numbers is not None:
             return self.take(item_order, items)
         known, own = {str(label): label for label in labels.tolist()}, self.categories.tolist()
-        if (
-            not {*known.values()} & {*own} and {*map(str, own)} <= known.keys()
-        ):  # 0 in one file is "0" in the other
+        # 0 in one file is "0" in the other.
+        if not {*known.values()} & {*own} and {*map(str, own)} <= known.keys():
             named = names_array([known[str(label)] for label in own], "label")
             return replace(self, categories=named).aligned(items, labels)
         if self.scores is not None:

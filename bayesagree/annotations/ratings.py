@@ -121,12 +121,12 @@ class Ratings(Values):
             refuse(~good, lambda row: f"{entries.place(rows[row])}: rating {rating[row]:g} {such}")
 
         require(np.isfinite(rating), "is not finite; correct it or drop the row")
-        ends = min(low, float(np.min(rating))), max(high, float(np.max(rating)))
-        wide = tuple(int(end) if end.is_integer() else end for end in ends)
-        require(
-            (rating >= low) & (rating <= high),
-            f"is outside the scale ({low:g}, {high:g}); pass {say('scale', wide)} or drop the row",
-        )
+        inside = (rating >= low) & (rating <= high)
+        ends = [int(end) if end % 1 == 0 else end for end in (low, *np.unique(rating[~inside]).tolist(), high)]
+        wide = min(ends), max(ends)
+        is_code = len(ends) < 5 and (np.ptp(wide) > 2 * (high - low) or wide[0] < 0 <= low)  # such as 99
+        way_out = f"read them with {say('na_values', ends[1:-1])}" if is_code else f"pass {say('scale', wide)}"
+        require(inside, f"is outside the scale ({low:g}, {high:g}); {way_out} or drop the row")
         if step is not None:
             level = (rating - low) / step
             require(

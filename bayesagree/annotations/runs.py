@@ -114,6 +114,5 @@ def one_row_a_run(
     pairs = list(zip(table[model].tolist(), table[run].tolist()))
     names = {pair: f"{pair[0]} ({run} {pair[1]})" for pair in dict.fromkeys(pairs)}
     rows = objects([None if pd.isna(pair[0]) else names[pair] for pair in pairs])
-    return table.drop(columns=[*{run, *columns}]).assign(**{model: rows}), {
-        name: pair for pair, name in names.items()
-    }
+    of_rows = {name: pair for pair, name in names.items()}
+    return table.drop(columns=[*{run, *columns}]).assign(**{model: rows}), of_rows

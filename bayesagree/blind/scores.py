@@ -116,7 +116,7 @@ def blind_scores(
     Raises
     ------
     InputError
-        Fewer than two systems, a method that needs a crowd without one, labels that do not match.
+        Fewer than two systems, a crowd that the method needs or does not use, labels that do not match.
 
     Warns
     -----
@@ -135,7 +135,7 @@ def blind_scores(
     >>> blind_scores(systems, method="round_robin").values.tolist()
     [0.75, 0.625, 0.625]
     """
-    systems = Systems.of(predictions, crowd, positive, random_seed)
+    systems = _systems(method, predictions, crowd, positive, random_seed)
     options: Any = {"leave_one_out": leave_one_out, "sets": sets, "random_seed": random_seed}
     gold = make_pseudo_gold(systems, method, **options)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
@@ -200,7 +200,7 @@ def blind_posterior(
     >>> dict(tree["posterior"]["accuracy"].sizes)
     {'chain': 4, 'draw': 1000, 'model': 3}
     """
-    systems = Systems.of(predictions, crowd, positive, random_seed)
+    systems = _systems(method, predictions, crowd, positive, random_seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
     options: Any = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "random_seed": random_seed}
     counts = counts_per_draw(make_pseudo_gold(systems, method, **options), systems, n, items, random_seed)
@@ -212,6 +212,15 @@ def blind_posterior(
     of_result: Any = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
     coords = {"model": predictions.models}
     return result_tree({"posterior": scores}, coords, **of_result, random_seed=random_seed, settings=settings)
+
+
+def _systems(method: Any, predictions: Any, crowd: Any, positive: Any, random_seed: Seed) -> Systems:
+    """Read predictions and crowd labels, which some methods use."""
+    if crowd is not None and method in BLIND:
+        raise InputError(
+            f"crowd= is not used by method={method!r}, but by {', '.join(WITH_CROWD)}; leave it out"
+        )
+    return Systems.of(predictions, crowd, positive, random_seed)
 
 
 def make_pseudo_gold(

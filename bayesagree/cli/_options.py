@@ -178,7 +178,7 @@ class Source(Columns):
             return None
         if annotations.kind != "labels":
             raise InputError(f"--gold is for labels, not for {annotations.kind}")
-        truth = by_item(path, self.item, self.label, "gold", "truth")
+        truth = by_item(path, self.item, self.label, "gold", "truth", labels=annotations.categories)
         gold = truth[truth.index.isin((models or annotations).items)].to_dict()
         if not gold:
             raise InputError(f"{str(path)!r}: none of its items has labels in the annotations")
@@ -241,12 +241,12 @@ class Scoring:
         return found | {"plausibility": name_or_trace(self.plausibility)}
 
 
-def by_item(path: Path, item: str, *columns: str) -> Any:
+def by_item(path: Path, item: str, *columns: str, labels: Any = None) -> Any:
     """Read a column of a table, the first of these that is there, as a series by item."""
     from bayesagree.annotations._words import named_columns
     from bayesagree.io.tables import read_table
 
-    table = read_table(path)
+    table = read_table(path, labels)
     (key,) = named_columns(table.columns, item=item)
     column = next((name for name in columns if name in table.columns), columns[0])
     if missing := [name for name in (key, column) if name not in table.columns]:

@@ -47,24 +47,22 @@ def blind(
         how["crowd"] = read_annotations(crowd, **vars(columns), labels=labels, duplicates=duplicates)
     if positive is not None:
         how["positive"] = _options.one_named(positive, labels)
-    tree = blind_posterior(given, method=methods[0], metrics=tuple(metrics), **how | vars(sampling))
+    of = {judge: how if judge in WITH_CROWD else how | {"crowd": None} for judge in methods}
+    tree = blind_posterior(given, method=methods[0], metrics=tuple(metrics), **of[methods[0]] | vars(sampling))
     truth = None if gold is None else _options.by_item(gold, columns.item, columns.label).to_dict()
     parts: dict[str, Any] = {}
     for name in metrics:
-        judged = {judge: blind_scores(given, method=judge, metric=name, **how) for judge in methods}
+        judged = {judge: blind_scores(given, method=judge, metric=name, **of[judge]) for judge in methods}
         if truth is not None:
             judged["gold"] = hard_label_scores(given, truth, metric=name, positive=how.get("positive"))
         parts[name] = pd.DataFrame({judge: scores.to_series() for judge, scores in judged.items()})
     rows = pd.concat(parts, names=["metric"]).reset_index()
     title = f"Scores by every method{', and against gold' if truth else ''}"
-    tables = [
-        Table("scores", score_table(tree), f"Scores by {methods[0]}, 95 % HDI"),
-        Table("methods", rows, title),
-    ]
+    scores = Table("scores", score_table(tree), f"Scores by {methods[0]}, 95 % HDI")
     notes = []
     if given.models.size > 2:
         p_value = float(independence_check(given, random_seed=seed)["p_value"])
         shared = "systems share errors: blind scores flatter those that do, and blind intervals are too narrow"
         verdict = shared if p_value < 0.05 else "no sign of shared errors"
         notes = [f"Independence check: p = {p_value:.2f}, {verdict}."]
-    return Answer(tables, notes, tree)
+    return Answer([scores, Table("methods", rows, title)], notes, tree)

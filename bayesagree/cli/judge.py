@@ -79,8 +79,10 @@ def judge(
 
 def _read(path: Path, columns: _options.Columns, duplicates: Any, **how: Any) -> Any:
     from bayesagree.io.exports import read_annotations
+    from bayesagree.io.formats._file import File
+    from bayesagree.io.formats.registry import format_of
 
-    found = read_annotations(path, **vars(columns), duplicates=duplicates, **how)
-    if found.kind == "comparisons":
+    known = format_of(File(path), None)
+    if known is not None and known.name == "comparisons":
         raise InputError(f"{str(path)!r} holds comparisons of models: bayesagree preferences {path} reads them")
-    return found
+    return read_annotations(path, **vars(columns), duplicates=duplicates, **how)

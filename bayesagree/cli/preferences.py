@@ -33,14 +33,19 @@ def preferences(
     from bayesagree.comparisons import effect_table, preference_table
     from bayesagree.comparisons.posterior import davidson
     from bayesagree.io.exports import read_export
+    from bayesagree.io.formats.pairwise import NO_VERDICT, with_verdict
     from bayesagree.io.tables import read_table
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
     named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
     if named:
         _options.unused("where columns are named", "format")
-    export = None if named else read_export(str(file), format=format, kind="comparisons")
-    found: Any = Comparisons.from_long(read_table(file), **named) if export is None else export.annotations
+        rows, absent = with_verdict(read_table(file), winner)
+        found: Any = Comparisons.from_long(rows, **named)
+        notes = [f"left out {absent} {NO_VERDICT}"] if absent else []
+    else:
+        export = read_export(str(file), format=format, kind="comparisons")
+        found, notes = export.annotations, export.sentences()
     how: Any = {"order": None if order == "none" else order, "item_effects": item_effects}
     tree = davidson(found, **how, **vars(sampling))
     board: Any = preference_table(tree, scale=scale)
@@ -50,4 +55,4 @@ def preferences(
         Table("models", shown, f"Models by {scale}, with the 95 % HDI and rank set"),
         Table("effects", effect_table(tree), "Two equal models: all annotators, and each", most=20),
     ]
-    return Answer(tables, export.sentences() if export else [], tree)
+    return Answer(tables, notes, tree)

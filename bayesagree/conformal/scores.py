@@ -115,9 +115,7 @@ def conformity(score: Score, scores: ScoreArray, models: Array, items: Array) ->
             )
         if score != "margin":
             why = f"score={score!r} compares probabilities between items"
-            require_probabilities(
-                scores, models, items, why, "apply a softmax, or pass score='margin' or a function"
-            )
+            require_probabilities(scores, models, items, why, ", or pass score='margin' or a function")
     function = SCORES[score] if isinstance(score, str) else score
     found = [np.asarray(function(one)) for one in scores]
     for model, one, own in zip(models, scores, found):

@@ -20,7 +20,7 @@ from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, warn
+from bayesagree.errors import InputError, one_of, say, warn
 from bayesagree.evaluation._batches import over_batches
 from bayesagree.evaluation._results import PARTS, scored
 from bayesagree.evaluation._truths import by_truth
@@ -107,7 +107,7 @@ def evaluate(
         others is learnt from them: ``"informed_dirichlet"`` learns what votes and predictions say of gold,
         ``"dawid_skene"`` what each annotator does. The target is then the score against gold.
     draws, chains
-        chains x draws truths in all.
+        chains x draws truths in all; a trace has its own.
     random_seed
         Same seed, same draws, on any number of threads. Metrics that need full distributions
         use different random numbers than top-label metrics, even with the same seed.
@@ -241,6 +241,9 @@ def evaluate(
     given = truths.predictions
     posterior = truths.posteriors[0]
     request = truths.request
+    for name, value in (("draws", draws), ("chains", chains)) if posterior.engine == "trace" else ():
+        if value not in (own := getattr(request, name), getattr(Request, name)):
+            raise InputError(f"{say(name, value)} is not used: the trace has {own} {name}; leave it out")
     if posterior.exchangeable and not posterior.takes_predictions:
         warn_of_dependent(votes, given)
     if runs is not None:

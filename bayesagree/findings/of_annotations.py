@@ -10,7 +10,7 @@ import scipy as sp
 from bayesagree._types import Array, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
-from bayesagree.annotations._words import missing_words, name_key, similar
+from bayesagree.annotations._words import missing_words, name_key, person_key, similar
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import shorten
 from bayesagree.findings.case import CHANCE, ENOUGH, Case, Checks, Finding, interval, need, share, surest, table
@@ -156,7 +156,7 @@ def spelling(case: Case) -> Finding:
     """Names that differ by case, blanks or Unicode form, and labels that stand for no answer."""
     given = case.annotations
     labels = given.categories.tolist() if isinstance(given, Labels) else []
-    groups = similar(labels) + similar(given.items, name_key) + similar(given.annotators, name_key)
+    groups = similar(labels) + similar(given.items, name_key) + similar(given.annotators, person_key)
     found = [*groups, *missing_words(labels)]
     said = "differ in spelling alone" if groups else "often stand for no answer"
     return Finding(found, f"{shorten(found)} {said}", severity="critical" if groups else None)

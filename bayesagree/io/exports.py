@@ -1,5 +1,7 @@
 """Exports of annotation and evaluation tools, with all that they hold beside the annotations."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +11,7 @@ import pandas as pd
 
 from bayesagree.annotations import Annotations, Comparisons, Labels
 from bayesagree.annotations._columns import Duplicates
-from bayesagree.annotations._words import missing_words, name_key, similar, spelling_key
+from bayesagree.annotations._words import missing_words, name_key, person_key, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, say, shorten, warn
 from bayesagree.io.formats import spreadsheet
@@ -63,10 +65,8 @@ class Export:
     def sentences(self) -> list[str]:
         """Return the choices of the reader, and what it left out, in words."""
         left_out = self.contents.loc[self.contents["left_out"], ["what", "number"]]
-        return [
-            *self.notes,
-            *(f"left out {number} {what}" for what, number in left_out.itertuples(index=False)),
-        ]
+        away = [f"left out {number} {what}" for what, number in left_out.itertuples(index=False)]
+        return [*self.notes, *away]
 
 
 def read_annotations(
@@ -118,10 +118,11 @@ def read_annotations(
         As `Labels.from_long`; also for rankings, of which a second one begins where the best rank comes again after
         others. Several choices in one answer are no repeats: they are refused, or all kept.
     na_values
-        Labels that stand for no answer, such as ``["n/a"]``.
+        Labels that stand for no answer, such as ``["n/a"]``; empty cells, NA and NaN of a table in text do unless
+        `labels` lists them.
     merge_similar
         Read labels that differ in case, blanks or Unicode form alone as one: the most frequent spelling, or the one
-        that `labels` lists; so too items and annotators that differ in blanks or Unicode form.
+        that `labels` lists; so too annotators, and items that differ in blanks or Unicode form.
     ordered
         Whether labels have an order: that of `labels` or of numbers; as `Labels.from_long`.
 
@@ -136,7 +137,8 @@ def read_annotations(
     Warns
     -----
     UserWarning
-        Labels that often stand for no answer, names that differ in their spelling alone, text that is not UTF-8;
+        Labels that often stand for no answer or are several in a cell, names that differ in their spelling alone, names
+        of summaries such as Total, text that is not UTF-8;
         choices of the reader, such as a column taken for the annotator.
 
     See Also
@@ -196,7 +198,7 @@ def read_export(path: Any, *, format: str | None = None, **options: Any) -> Expo
     ['cancelled annotations']
     """
     columns = Columns(**{name: options.pop(name) for name in Columns._fields if name in options})
-    file = File(path)
+    file = File(path, options.get("labels"))
     return export_of(file, columns, Wanted(**options), format, format_of(file, format))
 
 
@@ -227,9 +229,8 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
     annotations = None if wanted.outputs and found.runs else found.annotations(wanted, source)
     if annotations is not None:
         # Answers are those to a question; a table has one.
-        _require_used(
-            annotations.kind, wanted._replace(question=None) if found.answers or found.spans else wanted
-        )
+        asks = bool(found.answers or found.spans)
+        _require_used(annotations.kind, wanted._replace(question=None) if asks else wanted)
     _warn_of_names(annotations, wanted, source)
     labels, read, annotated = wanted.labels, {}, ()
     if isinstance(annotations, Labels):
@@ -240,8 +241,8 @@ def _export(name: str, found: Found, wanted: Wanted, source: str) -> Export:
         labels = labels or [*ours, *sorted({label for _, _, label, _ in found.outputs} - {*ours}, key=str)]
         stated = wanted.kind is not None or annotations.ordered is not None
         if not stated and len(ours) > 2 and annotations.categories.dtype.kind in "iuf":
-            ends = say("scale", (min(ours), max(ours)))
-            found.notes.append(f"the labels are numbers; if they lie on a scale, read them with {ends}")
+            reach = f"the labels are numbers, {min(ours):g} to {max(ours):g}"
+            found.notes.append(f"{reach}; if they lie on a scale, name its ends with {say('scale')}")
     if annotations is not None:
         overview = annotations.overview()
         annotated = annotations.items.tolist()
@@ -275,10 +276,17 @@ def _warn_of_names(given: Any, wanted: Wanted, name: str) -> None:
             f"{name}: {shorten(missing)} may stand for no answer; {say('na_values', missing)} reads such cells as "
             f"missing, and {say('labels')} with all labels keeps them"
         )
-    warn_of_gold(getattr(given, "annotators", ()), "annotator", name)
-    roles = [("labels", names, spelling_key)]
-    roles += [(role, getattr(given, role, np.empty(0)).tolist(), name_key) for role in ("annotators", "items")]
-    for role, known, key in roles:
+    parts = {label: re.split(r"\s*[;|,]\s*", str(label)) for label in names}
+    times = Counter(part for label in parts.values() for part in label)
+    several = {one for one, of in parts.items() if len(of) > 1 and all(times[part] > 1 for part in of)}
+    if joined := [one for one in names if one in several or str(one).startswith(("{", "["))]:
+        warn(
+            f"{name}: {shorten(joined)} are labels of their own, though they may be several in a cell; if so, write a "
+            f"row for each, with {say('duplicates', 'keep')}, else list {say('labels')}"
+        )
+    for role, key in (("labels", spelling_key), ("annotators", person_key), ("items", name_key)):
+        known = names if role == "labels" else getattr(given, role, np.empty(0)).tolist()
+        warn_of_gold(known, role.removesuffix("s"), name)
         if groups := similar(known, key):
             warn(
                 f"{name}: {role} {shorten(groups[0])} differ in case, blanks or Unicode form alone ({len(groups)} such "

@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesagree.annotations._columns import names_array, pandas_frame
-from bayesagree.errors import InputError, say, shorten, warn
+from bayesagree.errors import InputError, place_of, say, shorten, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.io.files import atomic_path
 from bayesagree.io.tables import require_arrow
@@ -212,7 +212,7 @@ def _seen(contents: Any, item: str, wanted: pd.Series) -> pd.DataFrame:
     number: Any = rows.index.value_counts().reindex(wanted, fill_value=0)
     if (number != 1).any():
         what = number.index[number != 1][0]
-        raise InputError(f"item {what!r} has {number[what]} rows in contents; an item has one")
+        raise InputError(f"{place_of(item=what)} has {number[what]} rows in contents; an item has one")
     return rows.loc[wanted.tolist()].reset_index()
 
 

@@ -50,7 +50,7 @@ def read_predictions(
     ==========================  ================================================
     model, item, label, score   one score
     model, item, label          one hard label
-    model, item, score          the probability of the last, positive of two labels
+    model, item, and one        the probability of one of two labels: that of its name, or the last, positive one
     model, item, and others     all scores of an item: one column for each label
     item, and others            all hard labels of an item: one column for each model
     item, and probabilities     those of the labels, if they sum to one (of the model "model"), else one probability of
@@ -116,7 +116,7 @@ def read_outputs(
 
     Labels that differ from one of `spelled` in case, blanks or Unicode form alone are that one.
     """
-    file = File(path)
+    file = File(path, labels or two)
     known = format_of(file, format)
     if format is not None or known is not None:
         wanted = Wanted(question, labels=labels, duplicates="keep", outputs=True)
@@ -136,8 +136,9 @@ def read_outputs(
         if one_model and "model" not in table.columns and "label" in table.columns:
             table = table.assign(model="model")
         table, runs = one_row_a_run(table, run, "model", "item", ROLES)
-    table = _columns_of_models(table)
-    table, what, by_model = _layout(table, labels, numbers)
+    known_labels = [*map(str, labels or two or ())]
+    table = _with_other_label(_columns_of_models(table), known_labels)
+    table, what, by_model = _layout(table, labels, known_labels, numbers)
     apart = ", one column a model" if by_model else ", one column a label" if what == SCORES else ""
     with naming(file.name, what + apart):
         if by_model or what not in (LONG, LABELS):
@@ -207,7 +208,18 @@ def _columns_of_models(table: pd.DataFrame) -> pd.DataFrame:
     return long if np.allclose(sums, 1, atol=1e-3) else table
 
 
-def _layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) -> tuple[pd.DataFrame, str, bool]:
+def _with_other_label(table: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
+    """Return a table with a column for each of two labels, where it has the probability of one of them."""
+    others = [name for name in table.columns if name not in ("model", "item")]
+    if len(labels) != 2 or len(others) != 1 or others[0] not in labels or not is_number(table[others]):
+        return table
+    (other,), chance = {*labels} - {*others}, table[others[0]]
+    return table.assign(**{other: 1 - chance}) if chance.dropna().between(0, 1).all() else table
+
+
+def _layout(
+    table: pd.DataFrame, labels: Sequence[Any] | None, names: list[str], numbers: bool
+) -> tuple[pd.DataFrame, str, bool]:
     """Return a table, what its cells hold, and whether its columns are models."""
     if "label" in table.columns:
         return table, LONG if "score" in table.columns else LABELS, False
@@ -216,17 +228,19 @@ def _layout(table: pd.DataFrame, labels: Sequence[Any] | None, numbers: bool) ->
     by_model = "model" not in table.columns and bool(others)
     if numbers and not {*others} & {*THRESHOLD_LABELS}:
         return table, NUMBERS, by_model
+    if by_model and len(others) > 1 and is_number(cells) and {*others} <= {*names}:
+        return table.assign(model="model"), SCORES, False
     if by_model and labels is None and _hold_labels(cells):
         return table, LABELS, True
     values = cells.dropna().to_numpy(float) if by_model and is_number(cells) else np.empty((0, 0))
     if (values % 1 != 0).any():
-        in_all = len(others) > 1 and np.allclose(values.sum(axis=1), 1, atol=1e-3)
-        if in_all or {*map(str, labels or ())} >= {*others}:
+        if len(others) > 1 and np.allclose(values.sum(axis=1), 1, atol=1e-3):
             return table.assign(model="model"), SCORES, False
         if ((values >= 0) & (values <= 1)).all():
             return table, POSITIVE, True
-    positive = others == ["score"] and (labels is None or list(labels) != others)
-    return table, POSITIVE if positive else SCORES, False
+    if len(others) == 1 and is_number(cells) and not {*others} & {*names}:
+        return table.rename(columns={others[0]: "score"}), POSITIVE, False
+    return table, SCORES, False
 
 
 def _hold_labels(cells: Any) -> bool:

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from bayesagree.annotations._words import MISSING_CELLS
@@ -27,7 +28,8 @@ from bayesagree.io._json import (
 )
 
 # A name that as a number would be another one too: 01 is 1 then, and 1e1 is 10.
-NAMES = re.compile(r"(?<![\w.])(0\d|\d+[eE]\d)")
+# One of 16 digits has neighbours that are the same float, which a column with gaps holds.
+NAMES = re.compile(r"(?<![\w.])(0\d|\d+[eE]\d|\d{16})")
 
 
 class Dialect(NamedTuple):
@@ -38,8 +40,10 @@ class Dialect(NamedTuple):
     skipped: int  # lines before the header
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
+def read_table(path: str | Path, labels: Any = None) -> pd.DataFrame:
     r"""Read a table from CSV, TSV, Excel, Parquet or JSON Lines, plain or gzip (.gz), chosen by the ending of its name.
+
+    Empty cells, NA and NaN are missing in texts and in Excel, unless they are listed in `labels`.
 
     Raises
     ------
@@ -65,23 +69,25 @@ def read_table(path: str | Path) -> pd.DataFrame:
             f"{str(path)!r}: unknown kind of file; known are {', '.join(READERS)}, each also with .gz; save a "
             "spreadsheet as CSV"
         )
+    listed = {*map(str, labels)} if np.ndim(labels) else ()
+    missing = [cell for cell in MISSING_CELLS if cell not in listed]
     with guarded(path):
-        table = read(path)
+        table = read(path, {"keep_default_na": False, "na_values": missing})
     if len(table) == 0:
         raise InputError(f"{str(path)!r} is empty: no row below the columns {shorten(table.columns, 20)}")
     return table
 
 
-def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
+def _delimited(path: Path, separator: str | None, missing: Any) -> pd.DataFrame:
     """Read text in UTF-8, in UTF-16 with a byte order mark, or else in the code page of Windows, with a warning."""
     with open_file(path) as stream:
         wide = stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     if wide:
-        return _table_in(path, separator, "utf-16")
+        return _table_in(path, separator, "utf-16", missing)
     try:
-        return _table_in(path, separator, "utf-8-sig")
+        return _table_in(path, separator, "utf-8-sig", missing)
     except UnicodeDecodeError:
-        table = _table_in(path, separator, "cp1252")
+        table = _table_in(path, separator, "cp1252", missing)
     line = undecodable_line(path)
     warn(
         f"{str(path)!r}, line {line}: not UTF-8 text; it is read as Windows text (cp1252): check names with accents, "
@@ -90,7 +96,7 @@ def _delimited(path: Path, separator: str | None) -> pd.DataFrame:
     return table
 
 
-def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
+def _table_in(path: Path, separator: str | None, encoding: str, missing: Any) -> pd.DataFrame:
     first = next(lines_of(path, encoding), "")
     named = re.fullmatch(r'"?sep=(.)"?\s*', first)  # Excel names the separator in a line of its own
     # Spreadsheets write semicolons where the comma is the decimal mark.
@@ -100,7 +106,6 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     try:
         with open_file(path) as stream:
             layout: Any = {"sep": dialect.separator, "skiprows": dialect.skipped, "encoding": encoding}
-            missing: Any = {"keep_default_na": False, "na_values": MISSING_CELLS}
             table = pd.read_csv(stream, low_memory=False, **layout, **missing)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError) as error:
         _require_even_rows(path, dialect)
@@ -109,14 +114,33 @@ def _table_in(path: Path, separator: str | None, encoding: str) -> pd.DataFrame:
     if numeric and any(NAMES.search(line) for line in lines_of(path, encoding)):
         with open_file(path) as stream:
             text = pd.read_csv(stream, dtype=str, usecols=numeric, **layout, **missing)
-        names = [name for name in numeric if text[name].str.fullmatch(r"0\d+|\d+[eE]\d+").any()]
-        table[names] = text[names]
+        for name in numeric:
+            if text[name].str.fullmatch(r"0\d+|\d+[eE]\d+").any():
+                table[name] = text[name]
+            elif table[name].dtype.kind == "f" and text[name].str.fullmatch(r"-?\d{16,}").any():
+                table[name] = pd.to_numeric(text[name], dtype_backend="numpy_nullable")
     if dialect.separator == ";":
         for name in [name for name, column in table.items() if has_decimal_commas(column)]:
             table[name] = pd.to_numeric(table[name].str.replace(",", "."))
+            warn(f"{str(path)!r}, column {name!r}: a comma is read as the decimal mark")
     # pandas fills rows that are too short from the right, and loses its place after a carriage return alone.
     if (len(table) and table.iloc[:, -1].isna().any()) or _has_bare_returns(path):
         _require_even_rows(path, dialect)
+    return _filled(table, path)
+
+
+def _filled(table: Any, path: Path) -> pd.DataFrame:
+    """Return a table of a spreadsheet without columns that have neither name nor cell, and empty rows at its end.
+
+    One column without a name may be the numbers of the rows.
+    """
+    nameless = [name for name in table.columns if str(name).startswith("Unnamed: ")]
+    empty = [name for name in nameless if table[name].isna().all()]
+    if (unnamed := len(nameless) - len(empty)) > 1:
+        raise InputError(f"{str(path)!r}: {unnamed} columns have no name; the first row must name every column")
+    table = table.drop(columns=empty)
+    if len(table) and table.iloc[-1].isna().all():
+        table = table[table[::-1].notna().any(axis=1).cummax()[::-1]]
     return table
 
 
@@ -144,8 +168,8 @@ def _check_header(path: Path, dialect: Dialect) -> None:
     header = next(rows, None)
     if not header:
         raise InputError(f"{str(path)!r} is empty: the first line must name the columns")
-    require_distinct(header, f"{str(path)!r}")
-    other = {",": "\t;", "\t": ",;", ";": "\t"}.get(dialect.separator, "")
+    require_distinct([name for name in header if name], f"{str(path)!r}")
+    other = {",": "\t;|", "\t": ",;|", ";": "\t|"}.get(dialect.separator, "")
     if len(header) == 1 and any(c in header[0] for c in other):
         raise InputError(
             f"{str(path)!r}: the only column is {header[0]!r}; this file is not separated by {dialect.separator!r}: "
@@ -167,7 +191,7 @@ def _require_even_rows(path: Path, dialect: Dialect) -> None:
             )
 
 
-def _parquet(path: Path) -> pd.DataFrame:
+def _parquet(path: Path, _: Any) -> pd.DataFrame:
     require_arrow(path)
     from pyarrow import parquet
 
@@ -175,7 +199,7 @@ def _parquet(path: Path) -> pd.DataFrame:
         return arrow_frame(parquet.read_table(io.BytesIO(content_of(path))))
 
 
-def _excel(path: Path) -> pd.DataFrame:
+def _excel(path: Path, missing: Any) -> pd.DataFrame:
     if find_spec("openpyxl") is None:
         raise InputError(
             f"{str(path)!r}: Excel files need openpyxl; pip install 'bayesagree[xlsx]', or save it as CSV"
@@ -183,15 +207,14 @@ def _excel(path: Path) -> pd.DataFrame:
     with opening(path, "Excel file"), zipfile.ZipFile(path) as archive:
         require_size(sum(member.file_size for member in archive.infolist()), repr(str(path)))
     with opening(path, "Excel file"):
-        sheets = {name: sheet for name, sheet in pd.read_excel(path, sheet_name=None).items() if sheet.size}
+        sheets = pd.read_excel(path, sheet_name=None, **missing)
+        sheets = {name: sheet for name, sheet in sheets.items() if sheet.size}
     if len(sheets) != 1:
         raise InputError(
             f"{str(path)!r} has {len(sheets)} sheets with rows, {shorten(sheets)}; keep one as CSV"
         )
     (table,) = sheets.values()
-    if unnamed := sum(str(name).startswith("Unnamed: ") for name in table.columns):
-        raise InputError(f"{str(path)!r}: {unnamed} columns have no name; the first row must name every column")
-    return table
+    return _filled(table, path)
 
 
 def require_arrow(path: str | Path) -> None:
@@ -206,33 +229,18 @@ def arrow_frame(table: Any) -> pd.DataFrame:
     return table.to_pandas()
 
 
-def _objects(path: Path) -> pd.DataFrame:
+def _objects(path: Path, _: Any) -> pd.DataFrame:
     """Read JSON Lines; a list per column is several times faster than a dictionary per row."""
     rows = list(read_rows(path))
     names = dict.fromkeys(chain.from_iterable(rows))
     return pd.DataFrame({name: [row.get(name) for row in rows] for name in names})
 
 
-READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".csv": lambda path: _delimited(path, None),
-    ".tsv": lambda path: _delimited(path, "\t"),
+READERS: dict[str, Callable[[Path, Any], pd.DataFrame]] = {
+    ".csv": lambda path, missing: _delimited(path, None, missing),
+    ".tsv": lambda path, missing: _delimited(path, "\t", missing),
     ".parquet": _parquet,
     ".jsonl": _objects,
     ".ndjson": _objects,
     ".xlsx": _excel,
 }
-
-
-def markdown_table(table: pd.DataFrame) -> str:
-    """Write a table with pipes; a number that does not exist is empty."""
-    if table.empty:
-        return "none"
-
-    def cell(value: Any) -> str:
-        if isinstance(value, float):
-            return "" if value != value else f"{value:.3f}"
-        return str(value).replace("|", "\\|")
-
-    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
-    rows += [[cell(v) for v in row] for row in table.itertuples(index=False)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -59,7 +59,7 @@ def check_predictions(predictions: Predictions, metrics: Sequence[Metric]) -> No
                 )
             if record.needs == "probabilities":
                 whose = np.asarray(predictions.scores), predictions.models, predictions.items
-                require_probabilities(*whose, f"{name} needs probabilities", "apply a softmax")
+                require_probabilities(*whose, f"{name} needs probabilities")
         if metric.k > n_labels > 0:
             raise InputError(f"{name} looks at {metric.k} labels, but there are {n_labels}")
         if record.two_labels and n_labels != 2:

@@ -75,9 +75,8 @@ class Outlook(NamedTuple):
         told = self.units.assign(**self.gains[goal or next(iter(self.gains))])
         # A difference below 1e-12 is rounding.
         gain, known = np.round(told["gain"].to_numpy(), 12), np.round(self.certainty, 12)
-        order = np.lexsort((np.random.default_rng(seed_sequence(random_seed)).random(gain.size), known, -gain))[
-            :n
-        ]
+        rng = np.random.default_rng(seed_sequence(random_seed))
+        order = np.lexsort((rng.random(gain.size), known, -gain))[:n]
         last, what = order[-1], "pairs" if "first" in told else "items"
         same, shown = gain == gain[last], f"{gain[last]:.2g}"
         alike, notes = same & (known == known[last]), []

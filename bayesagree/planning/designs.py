@@ -14,12 +14,15 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
+from bayesagree.metrics.registry import Metric
 from bayesagree.planning._worlds import CI_PROB, Studies
 from bayesagree.plausibility.registry import POSTERIORS
 
 # Coefficients of `agreement_table` that need no names of annotators.
 COEFFICIENTS = ("fleiss_kappa", "alpha_nominal", "gwet_ac1", "brennan_prediger")
 KNOWN = f"it is one of {shorten(COEFFICIENTS)}"
+# Scores from -1 to 1, as these coefficients; others of which more is better are from 0 to 1.
+SIGNED = ("matthews_corrcoef", "cohen_kappa", "quadratic_kappa")
 # Widths fall with the root of the number of items, so that one size is enough: larger studies cost more than they add.
 # Items of a simulated study, at most.
 MOST_ITEMS = 300
@@ -160,18 +163,20 @@ def plan(
     positive(of_run, "cost of a run", zero=True)
     designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
     how: Any = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
-    how |= {
-        "plausibility": "informed_dirichlet" if auto else plausibility,
-        "progress": progress or (lambda n: None),
-    }
+    how |= {"plausibility": "informed_dirichlet" if auto else plausibility}
+    how |= {"progress": progress or (lambda n: None)}
     root = seed_sequence(random_seed)
     studies = Studies.of(annotations, predictions, designs, replicates, root, metric, **how)
     coords = {"items": sizes, "annotators": votes}
     choice = REASON if auto and not alone else ""
+    record = None if alone else Metric.of(metric).record
+    bounded = record is None or (record.higher_is_better and not record.by_user)
+    widest = (2.0 if record is None or record.pattern in SIGNED else 1.0) if bounded else np.inf
     attrs = {"metric": metric, "replicates": replicates, "ci_prob": CI_PROB, "choice": choice}
     plans = []
     for number in several:
         shown = _shown(studies if number is None else studies.of_runs(number), sizes, votes, two, root)
+        shown |= {name: np.minimum(shown[name], widest) for name in ("width", "width_lower", "width_upper")}
         shown["cost"] = sizes[:, None] * (prices + of_run * (number or 0))
         if number is not None:
             shown["worth"] = (studies.of_runs(1).widths(sizes, votes)[0] / shown["width"]) ** 2
@@ -225,9 +230,8 @@ def _right_choices(truth: Floats, covariance: Floats, root: Any) -> Floats:
         rng = np.random.default_rng(root)
         noise = rng.multivariate_normal(np.zeros(n_models), covariance[design], RANKINGS, method="eigh")
         chosen = (truth[:, None] + noise).argmax(axis=2)
-        right[design] = (np.take_along_axis(truth, chosen, axis=1) == truth.max(axis=1, keepdims=True)).mean(
-            axis=1
-        )
+        best = truth.max(axis=1, keepdims=True)
+        right[design] = (np.take_along_axis(truth, chosen, axis=1) == best).mean(axis=1)
     return right
 
 

@@ -21,7 +21,6 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, one_of, shorten
-from bayesagree.io.tables import markdown_table
 
 Shares = Mapping[str, float]
 
@@ -184,8 +183,8 @@ class SpecificationReport(NamedTuple):
         points = {k: ", ".join(v) if isinstance(v, tuple) else v for k, v in vars(self.declared).items()}
         declared = "\n".join(f"- {name}: {value or 'not stated'}" for name, value in points.items())
         gaps = "\n".join(f"- {gap}" for gap in self.gaps) or "none found"
-        shares = markdown_table(self.distributions)
-        groups = markdown_table(self.groups.reset_index())
+        shares = _markdown_table(self.distributions)
+        groups = _markdown_table(self.groups.reset_index())
         parts = ["# Evaluation specification", declared, "Shares:", shares, "Gaps:", gaps, "Groups:", groups]
         return "\n\n".join(parts) + "\n"
 
@@ -218,3 +217,18 @@ def _few(at: Any, number: int, what: str, least: int) -> list[str]:
     """Say how many places hold fewer labels than was declared, from the place of each label."""
     few = np.bincount(at, minlength=number) < least
     return [f"{few.sum()} of {number} {what} have fewer than {least} labels"] if few.any() else []
+
+
+def _markdown_table(table: pd.DataFrame) -> str:
+    """Write a table with pipes; a number that does not exist is empty."""
+    if table.empty:
+        return "none"
+
+    def cell(value: Any) -> str:
+        if isinstance(value, float):
+            return "" if value != value else f"{value:.3f}"
+        return str(value).replace("|", "\\|")
+
+    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
+    rows += [[cell(v) for v in row] for row in table.itertuples(index=False)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

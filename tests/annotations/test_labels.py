@@ -194,7 +194,23 @@ def test_frames_of_numbers_and_of_text_are_the_matrices_that_they_hold() -> None
             continue
         read = Labels.from_matrix(table)
         assert same(read, Labels.from_matrix(cells, items=["p", "q"], annotators=["ann", "bob"]))
-        assert same(Labels.from_matrix(table, items=["r", "s"]), replace(read, items=np.array(["r", "s"])))
+        unnamed = table.reset_index(drop=True)
+        assert same(Labels.from_matrix(unnamed, items=["r", "s"]), replace(read, items=np.array(["r", "s"])))
+
+
+def test_names_that_are_passed_put_a_named_table_in_order() -> None:
+    """They do not rename what the table names: votes would stand under another label, item or annotator."""
+    counts = pd.DataFrame({"yes": [3, 0], "no": [1, 2]}, index=["p", "q"])
+    turned = Labels.from_counts(counts, items=["q", "p"], labels=["no", "yes"])
+    assert turned.items.tolist() == ["q", "p"]
+    assert turned.counts().tolist() == [[2, 0], [1, 3]]
+    frame = pd.DataFrame({"ann": [1, 2], "bob": [2, 3]}, index=["p", "q"])
+    assert Labels.from_matrix(frame, annotators=["bob", "ann"]).to_matrix()["bob"].tolist() == [2, 3]
+    assert Ratings.from_matrix(frame, scale=(1, 5), items=["q", "p"]).to_matrix().loc["p"].tolist() == [1, 2]
+    with pytest.raises(InputError, match=r"items='r', 's': the table itself names the items 'p', 'q'"):
+        Labels.from_matrix(frame, items=["r", "s"])
+    with pytest.raises(InputError, match=r"labels='a', 'b': the table itself names the labels 'yes', 'no'"):
+        Labels.from_counts(counts, labels=["a", "b"])
 
 
 def test_a_matrix_has_one_cell_for_an_item_and_an_annotator() -> None:

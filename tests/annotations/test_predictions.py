@@ -216,14 +216,18 @@ def test_probabilities_may_be_certain_and_sum_to_one_within_a_thousandth():
 def test_items_of_a_table_are_named_by_its_column_then_its_index_then_by_what_is_given():
     table = pd.DataFrame({"x": [0.9, 0.2], "y": [0.1, 0.8]})
     for one, items, names in (
-        (table.assign(item=["q", "p"]), ["r", "s"], ["q", "p"]),
-        (table.set_axis(["q", "p"], axis=0), ["r", "s"], ["q", "p"]),
+        (table.assign(item=["q", "p"]), None, ["q", "p"]),
+        (table.set_axis(["q", "p"], axis=0), ["p", "q"], ["p", "q"]),
         (table, ["r", "s"], ["r", "s"]),
         (table, None, [0, 1]),
     ):
         assert Predictions.from_scores({"A": one}, items=items).items.tolist() == names
     with pytest.raises(InputError, match=r"3 item names for 2 items"):
         Predictions.from_scores({"A": table}, items=[*"rst"])
+    with pytest.raises(InputError, match=r"items='r', 's': the table itself names the items 'q', 'p'"):
+        Predictions.from_scores({"A": table.assign(item=["q", "p"])}, items=["r", "s"])
+    turned = Predictions.from_scores({"A": table.set_axis(["q", "p"])}, items=["p", "q"], labels=["y", "x"])
+    assert turned.scores[0].tolist() == [[0.8, 0.2], [0.1, 0.9]]
 
 
 def test_numbers_in_one_file_are_text_in_the_other():

@@ -45,6 +45,8 @@ def test_rating_matrix_and_long_agree() -> None:
     ("values", "options", "message"),
     [
         ([1, 6], {}, "item 'q17', annotator 'a1': rating 6 is outside the scale (1, 5); pass scale=(1, 6) or drop"),
+        ([1, 99], {}, "rating 99 is outside the scale (1, 5); read them with na_values=[99] or drop the row"),
+        ([1, -1], {}, "rating -1 is outside the scale (1, 5); read them with na_values=[-1] or drop the row"),
         ([1, np.inf], {}, "item 'q17', annotator 'a1': rating inf is not finite"),
         ([1, 2.5], {"step": 1}, "rating 2.5 is off the step: levels are 1, 2, ..., 5; pass step=None"),
         ([1], {"step": 3}, "step 3 does not divide the scale (1, 5) into whole levels"),

@@ -9,10 +9,23 @@ from sklearn.naive_bayes import CategoricalNB
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.combiners import FITS, one_hot
-from bayesagree.blind.scores import BLIND, METHODS, blind_posterior, blind_scores, make_pseudo_gold, mean_scores
+from bayesagree.blind.scores import (
+    BLIND,
+    METHODS,
+    WITH_CROWD,
+    blind_posterior,
+    blind_scores,
+    make_pseudo_gold,
+    mean_scores,
+)
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import InputError
 from bayesagree.metrics.hard_labels import hard_label_scores
+
+
+def of_crowd(method, crowd):
+    """Only some methods take a crowd."""
+    return {"crowd": crowd} if method in WITH_CROWD else {}
 
 
 @pytest.mark.parametrize(
@@ -29,7 +42,7 @@ def test_order_of_systems_and_items_changes_nothing(method, leave_one_out):
         {systems.models[m]: [None if k < 0 else k for k in systems.hard_labels()[m, items]] for m in models},
         items=items.tolist(), labels=[0, 1],
     )  # fmt: skip
-    options = {"method": method, "leave_one_out": leave_one_out, "sets": 30, "crowd": crowd, "random_seed": 7}
+    options = {"method": method, "leave_one_out": leave_one_out, "sets": 30, "random_seed": 7} | of_crowd(method, crowd)
     a, b = blind_scores(systems, **options), blind_scores(shuffled, **options)
     assert a.model.values.tolist() == systems.models.tolist()
     np.testing.assert_array_equal(a.values, b.sel(model=a.model).values)
@@ -44,7 +57,7 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
             blind_scores(systems, method=method, crowd=crowd)
         return
     for metric in ("accuracy", "recall")[: 1 if method == "adaboost" else 2]:
-        scores = blind_scores(systems, method=method, metric=metric, crowd=crowd, sets=40, random_seed=8)
+        scores = blind_scores(systems, method=method, metric=metric, sets=40, random_seed=8, **of_crowd(method, crowd))
         actual = hard_label_scores(systems, truth, metric=metric)
         assert np.corrcoef(scores, actual)[0, 1] > 0.95
 
@@ -52,10 +65,11 @@ def test_consensus_ranks_systems_of_independent_errors_as_the_truth_does(method,
 def test_posterior_draws_follow_the_score():
     systems, crowd, _ = simulated(missing=0.1)
     for method in ("majority", "round_robin", "sampling", "naive_bayes"):
-        tree = blind_posterior(systems, method=method, crowd=crowd, metrics=METRICS, draws=250, random_seed=2)
+        how = of_crowd(method, crowd) | {"method": method, "random_seed": 2}
+        tree = blind_posterior(systems, metrics=METRICS, draws=250, **how)
         for metric in METRICS:
             draws = tree["posterior"][metric].values.reshape(1000, 4)
-            score = blind_scores(systems, method=method, metric=metric, crowd=crowd, random_seed=2).values
+            score = blind_scores(systems, metric=metric, **how).values
             # The bootstrap mean of a ratio is biased by O(1/n).
             assert (np.abs(draws.mean(axis=0) - score) < SIGMAS * draws.std(axis=0) / np.sqrt(1000) + 2 / 300).all()
 
@@ -107,6 +121,8 @@ def test_errors():
         blind_scores(Predictions.from_labels({"a": [1, 1], "b": [1, 1]}))
     with pytest.raises(InputError, match="learns from crowd labels"):
         blind_scores(systems, method="glm")
+    with pytest.raises(InputError, match="crowd= is not used by method='majority', but by calibrated_majority"):
+        blind_scores(systems, method="majority", crowd=Labels.from_matrix([[0], [1]]))
     with pytest.raises(InputError, match="crowd uses labels that the predictions do not have: 'x'"):
         blind_scores(systems, method="direct", crowd=Labels.from_matrix([["x"]] * 20))
     with pytest.raises(InputError, match="labelled none of the predicted items"):

@@ -121,6 +121,7 @@ REFUSED = {
     "plan labels.csv --cost 1": "must be two numbers, or three with the cost of a run",
     f"next {MODELS} --goal luck": "'luck' is not one of 'decision'",
     "next labels.csv --tool excel -o tasks.json": "'excel' is not one of 'label_studio'",
+    "judge games.csv --people labels.csv": "'games.csv' holds comparisons of models: bayesagree preferences",
     "judge verdicts.csv --people games.csv": "'games.csv' holds comparisons of models: bayesagree preferences",
     "contents --data bluebird": "name a file: it is read and its contents are shown",
     "next labels.csv -o items.xls": "tables are written as .csv, .tsv, .parquet, .jsonl, not '.xls'",

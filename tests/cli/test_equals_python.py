@@ -427,3 +427,12 @@ def test_next_writes_what_an_export_holds_of_its_items(run, folder, tmp_path):
     )
     written = json.loads((tmp_path / "t.json").read_text())
     assert (code, sorted(one["data"]["text"] for one in written)) == (0, ["words 0", "words 1", "words 2"])
+
+
+def test_rows_without_a_winner_are_left_out_where_columns_are_named_too(document, folder, tmp_path):
+    games = pd.read_csv(folder / "games.csv")
+    games["winner"] = games["winner"].mask(games.index == 3)
+    games.to_csv(tmp_path / "games.csv", index=False)
+    named = document("preferences", tmp_path / "games.csv", "--first", "left", *OPTIONS)
+    assert named["notes"][0] == "left out 1 comparisons without a verdict"
+    assert named["comparisons"][0]["comparisons"] == len(games) - 1

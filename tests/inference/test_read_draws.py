@@ -76,6 +76,10 @@ def test_a_trace_of_ones_own_has_names_in_any_order_and_item_means():
     xr.testing.assert_allclose(
         first, evaluate(votes, models, plausibility=tree.isel(item=turned))["posterior"]["accuracy"]
     )
+    own = tree["posterior"].sizes["draw"]
+    evaluate(votes, models, plausibility=tree, draws=own)
+    with pytest.raises(InputError, match=f"draws={own + 1} is not used: the trace has {own} draws; leave it out"):
+        evaluate(votes, models, plausibility=tree, draws=own + 1)
     unnamed = xr.DataArray(SHARES, dims=("chain", "draw", "dim_0", "dim_1"), name="plausibility").to_dataset()
     with pytest.raises(InputError, match=r"has the dims chain, draw, dim_0, dim_1; name them.*item and cat"):
         evaluate(votes, models, plausibility=xr.DataTree.from_dict({"posterior": unnamed}))

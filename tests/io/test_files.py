@@ -157,14 +157,6 @@ def test_broken_tables_say_what_is_wrong(tmp_path: Path, name: str, content: str
     assert str(path) in str(raised.value)
 
 
-def test_a_table_with_pipes_has_three_digits_and_no_missing_numbers() -> None:
-    table = pd.DataFrame({"item": ["a|b", "c"], "n": [1, 2], "share": [2 / 3, np.nan]})
-    assert io.tables.markdown_table(table).splitlines() == [
-        "| item | n | share |", "| --- | --- | --- |", "| a\\|b | 1 | 0.667 |", "| c | 2 |  |"
-    ]  # fmt: skip
-    assert io.tables.markdown_table(table[:0]) == "none"
-
-
 def test_gzip_that_unpacks_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bayesagree.io._json.MOST_UNPACKED", 10_000)
     row = '{"item": 1, "annotator": "a", "label": "cat"}\n'

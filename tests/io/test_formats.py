@@ -234,8 +234,10 @@ def test_columns_that_are_no_counts_are_named():
     assert export.annotations.counts().tolist() == [[2, 0], [0, 3]]
     assert export.annotations.categories.tolist() == ["yes", "no"]
     assert "not read, since they are no counts: 'text'" in export.notes
-    renamed = read_annotations(table.drop(columns="text"), format="counts", labels=["ja", "nein"])
-    assert renamed.categories.tolist() == ["ja", "nein"]
+    turned = read_annotations(table[["item", "yes", "no"]], format="counts", labels=["no", "yes"])
+    assert turned.counts().tolist() == [[0, 2], [3, 0]]
+    with pytest.raises(InputError, match="no column holds counts, one for each of the labels 'a', 'b'"):
+        read_annotations(table, format="counts", labels=["a", "b"])
 
 
 def test_columns_of_other_values_are_named_beside_those_of_annotators():
@@ -270,6 +272,8 @@ def test_names_of_lists_decide_between_several():
     assert read_export(arrays).annotations.counts().tolist() == [[1, 1, 0], [0, 0, 1]]
     empty = table.assign(Ratings=[[1, 2], []])
     assert read_export(empty).annotations.n_annotations == 2
+    nobody = read_export(empty.assign(Workers=[[*"ab"], []]))
+    assert (nobody.annotations.n_annotations, left_out(nobody)) == (2, {"items without an annotation": 1})
 
 
 def test_places_have_ties_and_labels_that_are_numbers():
@@ -419,7 +423,7 @@ def test_contents_count_what_was_read_and_what_was_not():
 def test_three_numbers_as_labels_may_be_ratings(labels, options, noted):
     """Two are codes, and whoever states the kind or the order knows."""
     export = read_export(ROWS.assign(label=labels), **options)
-    note = "the labels are numbers; if they lie on a scale, read them with scale=(1, 3)"
+    note = "the labels are numbers, 1 to 3; if they lie on a scale, name its ends with scale=(lowest, highest)"
     assert (note in export.notes) == noted
 
 

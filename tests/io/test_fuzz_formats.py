@@ -109,7 +109,7 @@ def broken_text(text, data, *, lines=False, table=False):
 def break_and_read(tool, data):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.filterwarnings("ignore", ".*(not UTF-8 text|may stand for no answer|Unicode form alone)")
+        warnings.filterwarnings("ignore", ".*(not UTF-8|may stand for no answer|Unicode form alone|several in a cell)")
         path = {**_exports.TOOLS, "lm_eval": _exports.lm_eval}[tool](Path(folder), _exports.votes(2, 3))
         rewritten(path, data)
         with contextlib.suppress(InputError, SizeError):

@@ -9,11 +9,12 @@ import pytest
 
 import bayesagree as ba
 from bayesagree import read_annotations
-from bayesagree.annotations._words import guessed_columns, missing_words, name_key, one_spelling, sides_of, similar
+from bayesagree.annotations._words import guessed_columns, missing_words, name_key, sides_of, similar
 from bayesagree.annotations.missing_predictions import without_missing
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.io.exports import read_export
+from bayesagree.io.formats._found import one_spelling
 from bayesagree.io.formats._guess import only_key, vocabulary
 from bayesagree.io.predictions import read_outputs
 
@@ -178,6 +179,28 @@ def test_one_probability_of_each_model_in_a_column_with_gaps():
     labels, scored = without_missing(votes, models, "skip")
     assert (labels.items.tolist(), scored.models.tolist()) == ([0, 2, 3], ["v1", "v2"])
     np.testing.assert_allclose(scored.scores[:, :, 1], table[["v1", "v2"]].dropna().T)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "chance_of_yes"),
+    [("yes", [0.3, 0.9], [0.3, 0.9]), ("no", [0.3, 0.9], [0.7, 0.1]), ("prob", [0.3, 0.9], [0.3, 0.9])],
+)
+@pytest.mark.filterwarnings("ignore:pass labels in their order")
+def test_a_column_of_one_probability_of_a_model(column, values, chance_of_yes):
+    """A column "yes" beside the model was refused, with the advice to read "no" as missing; "no" was taken for yes."""
+    votes = ba.Labels.from_counts(np.ones((2, 2), int), labels=["no", "yes"])
+    table = pd.DataFrame({"item": [0, 1], column: values})
+    for given in (table, table.assign(model="model")):
+        models = as_predictions(given, votes).aligned(votes.items, votes.categories)
+        np.testing.assert_allclose(models.scores[0, :, 1], chance_of_yes)
+
+
+def test_columns_named_as_the_labels_are_scores_and_percentages_are_divided():
+    votes = ba.Labels.from_counts(np.ones((2, 2), int), labels=["no", "yes"])
+    models = as_predictions(pd.DataFrame({"item": [0, 1], "no": [70, 10], "yes": [30, 90]}), votes)
+    assert models.hard_labels().tolist() == [[0, 1]]
+    with pytest.raises(InputError, match=r"scores sum to 100 .* log_loss needs probabilities; divide those of each"):
+        ba.evaluate(votes, models, metrics="log_loss", draws=10, random_seed=1)
 
 
 def labelled(who, choices):
@@ -423,7 +446,7 @@ def test_items_are_named_by_the_first_column_that_names_every_row_once(columns, 
 @pytest.mark.parametrize(("columns", "options", "models", "labels"), [
     ({"x": [1, 0], "y": [0, 1]}, {}, None, None),  # one of each row: scores of a model without a name
     ({"x": [0.5, 1.5], "y": [2.5, 0.5]}, {}, None, None),  # no probabilities
-    ({"x": [1, 1], "y": [0, 1]}, {"labels": ["y", "x"]}, None, None),
+    ({"x": [1, 1], "y": [0, 1]}, {"labels": ["y", "x"]}, ["model"], ["y", "x"]),
     ({"x": [1, 1], "y": [0, 1]}, {}, ["x", "y"], [0, 1]),  # codes of labels
     ({"x": [1.0, np.nan], "y": [1, 2]}, {}, ["x", "y"], [1, 2]),
     ({"x": ["a", "b"], "y": ["b", "b"]}, {}, ["x", "y"], ["a", "b"]),

@@ -70,6 +70,7 @@ def test_least_certain_items_come_first(tmp_path):
             "contents has no column 'item'; it has 'id', 'text', 'url'",
         ),
         (pd.DataFrame({"item": ["r"]}), {"contents": TEXTS, "item": "id"}, "item 'r' has 0 rows in contents; an item"),
+        (pd.DataFrame({"item": [37]}), {"contents": TEXTS, "item": "id"}, "item 37 has 0 rows in contents; an item"),
         (
             pd.DataFrame({"item": ["q", "p"]}),
             {"contents": pd.concat([TEXTS, TEXTS[1:]]), "item": "id"},

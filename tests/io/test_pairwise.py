@@ -110,6 +110,13 @@ def test_broken_battles(tmp_path, change, message):
         read_annotations(path)
 
 
+def test_rows_keep_their_numbers_where_one_has_no_verdict(tmp_path):
+    path = tmp_path / "battles.json"
+    path.write_text(json.dumps([BATTLES[0] | {"winner": None}, BATTLES[0], BATTLES[1] | {"winner": "model_c"}]))
+    with pytest.raises(InputError, match="row 2: winner 'model_c' is neither"):
+        read_annotations(path)
+
+
 def test_sides_and_winners_of_other_names():
     table = pd.DataFrame(
         {

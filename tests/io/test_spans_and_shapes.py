@@ -86,11 +86,13 @@ def test_prodigy_views(tmp_path):
 def test_decimal_commas_where_semicolons_separate(tmp_path):
     path = tmp_path / "ratings.csv"
     path.write_text("item;annotator;rating\nx;ann;1,5\nx;bob;2\ny;ann;3,25\n")
-    ratings = read_annotations(path, scale=(1, 5))
+    with pytest.warns(UserWarning, match="column 'rating': a comma is read as the decimal mark"):
+        ratings = read_annotations(path, scale=(1, 5))
     assert isinstance(ratings, Ratings)
     assert ratings.rating.tolist() == [1.5, 2.0, 3.25]
     path.write_text("item;A\nx; 0,75\ny;1,2E-05\n")
-    assert read_table(path)["A"].tolist() == [0.75, 1.2e-05]
+    with pytest.warns(UserWarning, match="column 'A': a comma"):
+        assert read_table(path)["A"].tolist() == [0.75, 1.2e-05]
     path.write_text("item;annotator;label\nx;ann;1,5\nx;bob;a\n")
     labels = read_annotations(path)
     assert isinstance(labels, Labels)

@@ -83,6 +83,8 @@ def test_more_items_narrow_and_cost_more():
     assert chosen["cost"] == found["cost"].where(found["width"] <= 0.2).min()
     again = plan(pilot, models, **options)
     assert found.identical(again)
+    few = plan(pilot, models, **options | {"items": [2], "annotators": [2]})  # an accuracy is from 0 to 1
+    assert few["width_lower"] <= few["width"] <= few["width_upper"] <= 1
 
 
 def test_runs_narrow_as_their_variance_within_items_says():

@@ -10,7 +10,7 @@ import xarray as xr
 from bayesagree import InputError, Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.subjective.performance import individual_unfairness
-from bayesagree.subjective.specification import EvaluationSpecification
+from bayesagree.subjective.specification import EvaluationSpecification, _markdown_table
 
 
 @pytest.fixture
@@ -129,3 +129,11 @@ def test_a_share_is_a_gap_beyond_two_standard_errors_of_its_target(n_yes, gap):
     assert [*report.gaps] == words * gap
     assert "Gaps:\n\nnone found\n" in report.to_markdown() or gap
     assert "- similarity: not stated" in report.to_markdown()
+
+
+def test_a_table_with_pipes_has_three_digits_and_no_missing_numbers() -> None:
+    table = pd.DataFrame({"item": ["a|b", "c"], "n": [1, 2], "share": [2 / 3, np.nan]})
+    assert _markdown_table(table).splitlines() == [
+        "| item | n | share |", "| --- | --- | --- |", "| a\\|b | 1 | 0.667 |", "| c | 2 |  |"
+    ]  # fmt: skip
+    assert _markdown_table(table[:0]) == "none"

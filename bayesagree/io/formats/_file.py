@@ -31,14 +31,15 @@ ZSTD = 93
 class File:
     """One export: a path, or a table that is in memory already; a folder holds `parts`, files that are read as one."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, labels: Any = None) -> None:
+        self.labels = labels  # as the user lists them
         self.names = Columns()  # as the user gives them
         self.path = Path(source) if isinstance(source, str | Path) else None
         self._given = None if self.path is not None else _frame(source)
         self.parts: list[File] = []
         if self.path is not None:
             require_file(self.path, folder=True)
-            self.parts = _parts(self.path) if self.path.is_dir() else []
+            self.parts = _parts(self.path, labels) if self.path.is_dir() else []
 
     @property
     def name(self) -> str:
@@ -72,7 +73,7 @@ class File:
                     )
             return pd.concat(tables, ignore_index=True)
         if self.suffix != ".json":
-            return read_table(self.path) if self.suffix in READERS else None
+            return read_table(self.path, self.labels) if self.suffix in READERS else None
         rows = self.json
         if isinstance(rows, dict) and rows and all(isinstance(labels, dict) for labels in rows.values()):
             given = [(model, *one) for model, labels in rows.items() for one in labels.items()]
@@ -144,14 +145,11 @@ class File:
             yield from chain.from_iterable(map(read_rows, self._streamed))
         elif self.table is not None:
             for row in self.table.to_dict("records"):
-                yield {
-                    str(name): v
-                    for name, v in row.items()
-                    if not (v is None or (isinstance(v, float) and v != v))
-                }
+                known = {name: v for name, v in row.items() if not (isinstance(v, float) and v != v)}
+                yield {str(name): v for name, v in known.items() if v is not None}
 
 
-def _parts(folder: Path) -> list[File]:
+def _parts(folder: Path, labels: Any) -> list[File]:
     """Return the files of a folder by name, such as one for each week: all are tables, or lists in JSON."""
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     kinds = {Path(path.name.removesuffix(".gz")).suffix.lower() for path in paths}
@@ -163,7 +161,7 @@ def _parts(folder: Path) -> list[File]:
             f"{str(folder)!r} is a folder of {held}; its files are read as one if all are tables, or all are "
             "JSON, of one ending"
         )
-    return [File(path) for path in paths]
+    return [File(path, labels) for path in paths]
 
 
 def _zstd_zipfile(name: str) -> Any:
@@ -182,11 +180,8 @@ def _frame(source: Any) -> pd.DataFrame:
         if source.index.names != [None]:
             return source if {*source.index.names} & {*source.columns} else source.reset_index()
         # Names of items that have no name of their own, unless a column has the items.
-        items = (
-            source.index.dtype.kind == "O"
-            and named_columns(source.columns, item="item")[0] not in source.columns
-        )
-        return source.reset_index(names="item") if items else source
+        has_items = named_columns(source.columns, item="item")[0] in source.columns
+        return source if has_items or source.index.dtype.kind != "O" else source.reset_index(names="item")
     if hasattr(source, "validate") and hasattr(source, "column_names"):
         with opening("the table", "Arrow table"):
             return arrow_frame(source)

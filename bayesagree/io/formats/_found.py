@@ -1,7 +1,7 @@
 """What a reader finds in an export, and the containers made of it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -12,10 +12,10 @@ import pandas as pd
 from bayesagree._types import Array
 from bayesagree.annotations import Annotations, Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import Duplicates, objects
-from bayesagree.annotations._words import name_key, one_spelling, sides_of, spelling_key
+from bayesagree.annotations._words import MISSING_CELLS, name_key, person_key, sides_of, similar, spelling_key
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.annotations.spans import COLUMNS
-from bayesagree.errors import InputError, place_of, say, shorten
+from bayesagree.errors import InputError, place_of, say, shorten, warn
 from bayesagree.io.formats._guess import Columns
 
 Kind = Literal["labels", "ratings", "rankings", "comparisons"]
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
         reach = f" (they are {numbers.min():g} to {numbers.max():g})" if len(numbers) else ""
         raise InputError(f"the scale of the ratings is not known{reach}; pass {say('scale')}{way_out}")
 
-    def spelled(self, names: Iterable[Any], key: Any = name_key, listed: Any = None) -> Array:
+    def spelled(self, names: Iterable[Any], key: Any, listed: Any = None) -> Array:
         """Names of items or annotators, on request each in one spelling."""
         known = list(names)
         spelling = one_spelling(known, listed, key) if self.merge_similar else {}
@@ -59,8 +59,24 @@ class Wanted(NamedTuple):
         words = [self.na_values] if isinstance(self.na_values, str) else [*map(str, self.na_values)]
         numbers: Any = pd.to_numeric(pd.Series(words, dtype=object), errors="coerce")
         missing = {*words, *numbers.dropna()}
-        kept = (None if missing and (value in missing or str(value) in missing) else value for value in values)
+        known = list(values)
+        seen = {value for value in known if value in missing or str(value) in missing} if missing else set()
+        said = {*MISSING_CELLS, *map(str, seen)}
+        if lacks := [word for word, number in zip(words, numbers) if word not in said and number not in seen]:
+            warn(f"no answer is {shorten(lacks)}, which {say('na_values', lacks)} reads as missing")
+        kept = [None if value in seen else value for value in known] if seen else known
         return self.spelled(kept, spelling_key, self.labels)
+
+
+def one_spelling(
+    values: Iterable[Any], labels: Sequence[Any] | None = None, key: Callable[[str], str] = spelling_key
+) -> dict[str, str]:
+    """Name of each spelling: the one that `labels` lists, else the most frequent, of several the first in order."""
+    counts = Counter(value for value in values if isinstance(value, str))
+    listed = {label for label in labels or () if isinstance(label, str)}
+    groups = similar(counts.keys() | listed, key)
+    best = [min(group, key=lambda one: (one not in listed, -counts[one], one)) for group in groups]
+    return {label: name for name, group in zip(best, groups) for label in group}
 
 
 def spelled_as(labels: Iterable[Any]) -> Callable[[Any], Any]:
@@ -157,8 +173,9 @@ class Found:
         value = rating if kind == "ratings" else label
         names = {*frame.columns}
         if wanted.merge_similar:
-            roles = {item, annotator} & names
-            frame = frame.assign(**{str(role): wanted.spelled(frame[role]) for role in roles})
+            keys = {item: name_key, annotator: person_key}
+            roles = keys.keys() & names
+            frame = frame.assign(**{str(role): wanted.spelled(frame[role], keys[role]) for role in roles})
         if value in names:
             if len(wanted.na_values) or wanted.merge_similar:
                 frame = frame.assign(**{value: wanted.cleaned(frame[value].tolist())})
@@ -229,9 +246,8 @@ class Found:
         if frame["score"].notna().all():
             return Predictions.from_long(frame, score="score", labels=labels)
         if self.runs:
-            return Predictions.from_long(
-                frame.assign(run=self.runs), run="run" if len({*self.runs}) > 1 else None
-            )
+            run = "run" if len({*self.runs}) > 1 else None
+            return Predictions.from_long(frame.assign(run=self.runs), run=run)
         known = set(frame["item"])
         others = pd.DataFrame({"item": objects([item for item in items if item not in known])})
         frame = pd.concat([frame.drop(columns="score"), others.assign(model=self.outputs[0][0])])
@@ -244,7 +260,8 @@ def _compared(rows: Any, how: dict[str, Any], wanted: Wanted) -> Comparisons:
         sides = sides_of(rows.columns) or ()
         spelling = one_spelling(value for side in sides for value in rows[side])
         models = {name: rows[name].map(lambda value: spelling.get(value, value)) for name in (*sides, "winner")}
-        who = {how[role]: wanted.spelled(rows[how[role]]) for role in ("annotator", "item") if role in how}
+        keys = {"annotator": person_key, "item": name_key}
+        who = {how[role]: wanted.spelled(rows[how[role]], key) for role, key in keys.items() if role in how}
         rows = rows.assign(**models, **who)
     return Comparisons.from_long(rows, **how)
 

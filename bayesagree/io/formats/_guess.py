@@ -12,17 +12,9 @@ from bayesagree.errors import warn
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
 # Names of columns that hold the truth, without case and marks.
-GOLD = {
-    "gold",
-    "goldlabel",
-    "goldstandard",
-    "truth",
-    "truelabel",
-    "groundtruth",
-    "majority",
-    "adjudicated",
-    "consensus",
-}
+GOLD = "gold goldlabel goldstandard truth truelabel ytrue groundtruth majority adjudicated consensus finallabel"
+# Names of rows and columns of a spreadsheet that summarise the others.
+TOTALS = {"mean", "average", "avg", "total", "grandtotal", "sum", "median"}
 
 
 class Columns(NamedTuple):
@@ -56,9 +48,8 @@ def vocabulary(table: Any) -> list[str]:
 def _vocabulary_of(cells: Any) -> set[Any]:
     known = cells.dropna().unique().tolist()
     away = set(map(str, missing_words(known)))
-    return {
-        spelling_key(value) if isinstance(value, str) else value for value in known if str(value) not in away
-    }
+    kept = [value for value in known if str(value) not in away]
+    return {spelling_key(value) if isinstance(value, str) else value for value in kept}
 
 
 def nested(cells: Any) -> bool:
@@ -68,12 +59,14 @@ def nested(cells: Any) -> bool:
 
 
 def warn_of_gold(names: Any, role: str, file: str) -> None:
-    """Point out annotators or models that are named as the truth is."""
+    """Point out what is named as the truth is, or as a summary is."""
     for name in names:
-        if plain(name) in GOLD:
+        if (word := plain(name) if isinstance(name, str) else "") in GOLD.split():
             warn(
                 f"{file}: {role} {name!s} is named as the truth is; if it is, give it a file of its own (gold)"
             )
+        elif word in TOTALS:
+            warn(f"{file}: {role} {name!s} is named as a summary of the others is; if it is, take it out")
 
 
 def only_key(table: Any) -> str | None:

@@ -37,9 +37,8 @@ def read(file: File, question: str | None) -> Found:
             if question in (None, name) and isinstance(value, str):
                 found.outputs.append((str(agent or "suggestion"), item, value, None))
     if marked := {name for name, *_ in found.spans}:  # who marked nothing has answered with an empty list
-        found.spans += [
-            (name, item, who, None, None, None) for name, item, who, _ in found.answers if name in marked
-        ]
+        readers = [row[:3] for row in found.answers if row[0] in marked]
+        found.spans += [(*reader, None, None, None) for reader in readers]
         found.answers = [row for row in found.answers if row[0] not in marked]
     return found
 
@@ -61,9 +60,8 @@ def _flat(row: dict[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
         if key.endswith(RESPONSES) and row[key] is not None:
             values, users, states = (_list(row.get(key + part)) for part in ("", ".users", ".status"))
             name = key.removesuffix(RESPONSES)
-            yield from zip(
-                repeat(name, len(values)), values, users, states or [None] * len(values), strict=True
-            )
+            columns = repeat(name, len(values)), values, users, states or [None] * len(values)
+            yield from zip(*columns, strict=True)
 
 
 def _suggested(row: dict[str, Any], nested: bool) -> Iterator[tuple[str, Any, Any]]:

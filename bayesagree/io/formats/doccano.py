@@ -25,12 +25,9 @@ def read(file: File, question: str | None) -> Found:
         who = PurePosixPath(name).stem
         for row in parse_lines(text.split(b"\n"), f"{file.name}, {name}"):
             labels = row.get("label", row.get("labels", []))
-            marked = (
-                [tuple(span) for span in labels if isinstance(span, list)] if isinstance(labels, list) else []
-            )
-            marked += [
-                (one["start_offset"], one["end_offset"], one["label"]) for one in row.get("entities", [])
-            ]
+            listed, entities = labels if isinstance(labels, list) else [], row.get("entities", [])
+            marked = [tuple(span) for span in listed if isinstance(span, list)]
+            marked += [(one["start_offset"], one["end_offset"], one["label"]) for one in entities]
             for start, end, label in marked or [(None, None, None)]:
                 found.spans.append(("label", row["id"], who, start, end, label))
             if not labels:

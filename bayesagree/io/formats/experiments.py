@@ -15,9 +15,8 @@ SOURCE = re.compile(r"""['"](\w+)['"]: *(?:UUID\()?['"]([^'"]*)""")
 def recognise_langsmith(file: File) -> bool:
     """Return whether rows are feedback on runs, or runs with a column for each feedback."""
     names = file.fields
-    return {"run_id", "key", "score"} <= names or (
-        "execution_time" in names and bool(_after("feedback.", names))
-    )
+    in_columns = "execution_time" in names and bool(_after("feedback.", names))
+    return in_columns or {"run_id", "key", "score"} <= names
 
 
 def read_langsmith(file: File, question: str | None) -> Found:
@@ -60,9 +59,8 @@ def read_braintrust(file: File, question: str | None) -> Found:
     """
     found, judged = Found(), []
     for number, row in enumerate(file.lines()):
-        scores = _object(row.get("scores"), file) or {
-            n: row.get(key) for n, key in _after("scores.", row).items()
-        }
+        apart = {name: row.get(key) for name, key in _after("scores.", row).items()}
+        scores = _object(row.get("scores"), file) or apart
         about = _object(row.get("span_attributes"), file)
         if about.get("type") == "review":
             parent, *_ = _object(row["span_parents"], file)

@@ -55,9 +55,8 @@ def read(file: File, question: str | None) -> Found:
         del found.left_out[NOTHING]  # they marked nothing
         marked = {row[1:3] for row in found.spans}
         found.spans += [("", *who, None, None, None) for who in readers if who not in marked]
-    games = [
-        data[item] | {"item": item, "annotator": who, "winner": value} for _, item, who, value in found.answers
-    ]
+    seen = [(data[row[1]], row[1:]) for row in found.answers]
+    games = [shown | dict(zip(("item", "annotator", "winner"), row)) for shown, row in seen]
     if games and all(sides_of(game) and game["winner"] in PAIRWISE for game in games):
         table = pd.DataFrame(games).replace({"winner": NEITHER})
         found.games = table, {"annotator": "annotator", "item": "item"}

@@ -15,6 +15,7 @@ from bayesagree.io.formats._guess import is_number
 
 ANNOTATORS = ("annotator", "worker", "judge", "user", "annotator_id")
 ITEMS = ("item", "prompt", "question_id", "instruction")
+NO_VERDICT = "comparisons without a verdict"
 # Whether AlpacaEval showed the second output first.
 ORDERS = "is_switched_output_1_output_2"
 # AlpacaEval writes weights between 1 (the first) and 2: nearer to 1.5 than this is a tie.
@@ -42,9 +43,7 @@ def read(file: File, question: str | None) -> Found:
     for role, known in (("annotator", ANNOTATORS), ("item", ITEMS)):
         name = _one_of(known, names)
         if name is not None and (absent := int(table[name].isna().sum())):
-            found.notes.append(
-                f"{absent} rows have no {name!r}: the {role} counts as unknown; fill them in or drop them"
-            )
+            found.notes.append(f"{absent} rows have no {name!r}: the {role} counts as unknown; fill it in")
         elif name is not None:
             who[role] = [" ".join(map(str, cell)) if isinstance(cell, list) else cell for cell in table[name]]
     if "item" in who and "turn" in names:
@@ -61,11 +60,17 @@ def read(file: File, question: str | None) -> Found:
     if winner == "g1_winner":
         other = table["g2_winner"].replace({"model_1": "model_2", "model_2": "model_1"})
         rows = pd.concat([rows, rows.assign(left=sides[1], right=sides[0], winner=other)])
-    broken: Any = rows["winner"].isna() | (rows["winner"].astype(str) == "error")
-    found.left_out["comparisons without a verdict"] += int(broken.sum())
-    rows = rows[~broken].reset_index(drop=True)
+    rows, found.left_out[NO_VERDICT] = with_verdict(rows, "winner")
     found.games = rows, {name: name for name in who} | {"order_known": order_known}
     return found
+
+
+def with_verdict(rows: Any, winner: str | None) -> tuple[Any, int]:
+    """Return the comparisons that someone decided, their rows named as before, and the number of the others."""
+    name = winner or _one_of(WINNERS, rows.columns)
+    cells = rows[name] if name in rows.columns else rows.index.to_series()
+    broken = cells.isna() | (cells.astype(str) == "error")
+    return rows[~broken], int(broken.sum())
 
 
 def _one_of(wanted: tuple[str, ...], names: Iterable[Any]) -> str | None:

@@ -119,13 +119,15 @@ def _counts(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     """One column per label; annotators are unknown."""
     others = _others(table, columns)
     cells = others.select_dtypes("number")
-    if away := [name for name in others.columns if name not in cells.columns]:
+    filled = cells.dropna(axis=1, how="all").columns
+    names = [*filled] if wanted.labels is None else [*map(str, names_array(wanted.labels, "label"))]
+    if not names or not {*names} <= {*cells.columns}:
+        what = f"counts, one for each of the labels {shorten(names)}" if names else "counts"
+        raise InputError(f"no column holds {what}; the table has {shorten(table.columns, 20)}")
+    if away := [name for name in others.columns if name not in names]:
         found.notes.append(f"not read, since they are no counts: {shorten(away)}")
-    if cells.shape[1] == 0:
-        raise InputError(f"no column holds counts; the table has {shorten(table.columns, 20)}")
-    names: Any = cells.columns.tolist() if wanted.labels is None else wanted.labels
-    array = cells.fillna(0).to_numpy()
-    return Labels.from_counts(array, items=_items(table, columns), labels=names, ordered=wanted.ordered)
+    counts = cells[names].fillna(0).set_axis(_items(table, columns), axis=0)
+    return Labels.from_counts(counts, labels=wanted.labels, ordered=wanted.ordered)
 
 
 def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annotations:
@@ -137,7 +139,7 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
     known = next((by_case[n] for n in sorted(ANNOTATOR_LISTS) if n in by_case and by_case[n] != name), None)
     columns_of = {"label": name} | ({} if known is None else {"who": known})
     cells = {role: [_as_list(cell) or [None] for cell in table[of]] for role, of in columns_of.items()}
-    rows = pd.DataFrame({"item": _items(table, columns)} | cells)
+    rows: Any = pd.DataFrame({"item": _items(table, columns)} | cells)
     sizes = rows[[*cells]].map(len).to_numpy()
     refuse(
         sizes[:, 0] != sizes[:, -1],
@@ -146,6 +148,9 @@ def _lists(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annota
             "must be parallel lists"
         ),
     )
+    if known is not None:
+        away = np.array([who == label == [None] for who, label in zip(cells["who"], cells["label"])])
+        rows, found.left_out["items without an annotation"] = rows[~away], int(away.sum())
     rows = rows.explode([*cells], ignore_index=True)
     if known is None:
         found.notes.append("no column names the annotators: the votes per item are counted")
@@ -160,9 +165,8 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
     if not places:
         raise InputError(f"no columns end in 1, 2, ...; the table has {shorten(table.columns, 20)}")
     found.notes.append(f"columns {shorten(places)} are taken for the places of rankings, {TIED!r} for a tie")
-    table = table.reset_index(drop=True).set_axis(
-        [places.index(name) + 1 if name in places else name for name in table.columns], axis=1
-    )
+    names = [places.index(name) + 1 if name in places else name for name in table.columns]
+    table = table.reset_index(drop=True).set_axis(names, axis=1)
     keys = [columns.item, columns.annotator]
     ranks = [*range(1, len(places) + 1)]
     rows = (
@@ -170,9 +174,8 @@ def _ranked(table: Any, columns: Columns, wanted: Wanted, found: Found) -> Annot
         .sort_index(kind="stable")
         .dropna(subset=columns.label)
     )
-    rows[columns.label] = [
-        cell.split(TIED) if isinstance(cell, str) else [cell] for cell in rows[columns.label]
-    ]
+    cells = rows[columns.label]
+    rows[columns.label] = [cell.split(TIED) if isinstance(cell, str) else [cell] for cell in cells]
     return found.made(rows.explode(columns.label, ignore_index=True), columns, wanted, "rankings")
 
 
