@@ -86,7 +86,7 @@ def limits_of_agreement(
     z = float(sp.stats.norm.ppf((1 + share) / 2))
     if ratings.has_repeats:
         raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
-    matrix: Any = ratings.to_matrix()
+    matrix = ratings.to_matrix()
     names = list(matrix) if annotators is None else list(annotators)
     if strange := [name for name in names if name not in matrix]:
         raise InputError(f"annotators={strange[0]!r} is not one of {shorten(list(matrix))}")

@@ -75,7 +75,7 @@ def _item_means(means: MeanPrior, rated: Any) -> Any:
 
     if means.hierarchical:
         m, s = (pm.Uniform(name, 0, 1) for name in HYPER)
-        t: Any = s**-2 - 1
+        t = s**-2 - 1
         return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
     if means.of_item is None:
         return pm.Uniform("unit_item_mean", 0, 1, dims="item")
@@ -92,7 +92,7 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
     from bayesagree.inference.random_draws import beta_variable
 
     unit, edges, levels = ratings.unit(), None, {}
-    values: Any = unit
+    values = unit
     if ratings.step is not None:
         edges = np.linspace(0, 1, (ratings.n_levels or 1) + 1)
         values = ratings.rating.astype(float)
@@ -104,7 +104,7 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
         edges = np.unique(np.append(ends, [0.0, 1.0]))
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
         values = np.searchsorted(edges, ends[0][which[code]], side="left")
-    given: Any = {"observed": pm.Data("observed_rating", values, dims="annotation"), "dims": "annotation"}
+    given = {"observed": pm.Data("observed_rating", values, dims="annotation"), "dims": "annotation"}
     if edges is None and not shares:
         beta_variable("rating", alpha, beta, **given)
     else:

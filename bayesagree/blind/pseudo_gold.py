@@ -4,8 +4,6 @@ Every function returns positions of labels, -1 where an item has none, of shape 
 shape (set, model, item): each model is then judged by the others alone.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -127,7 +125,7 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, random_see
         "labels or evaluate a random part of the items to model a difficulty of each item"
     )
     # Systems label thousands of items each: what each confuses is known, and no crowd has to be told from its votes.
-    run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed}
+    run = {"draws": draws, "chains": chains, "random_seed": random_seed}
     tree = dawid_skene(as_labels(systems), variant="full", **run, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])

@@ -136,7 +136,7 @@ def blind_scores(
     [0.75, 0.625, 0.625]
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
-    options: Any = {"leave_one_out": leave_one_out, "sets": sets, "random_seed": random_seed}
+    options = {"leave_one_out": leave_one_out, "sets": sets, "random_seed": random_seed}
     gold = make_pseudo_gold(systems, method, **options)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
@@ -202,14 +202,14 @@ def blind_posterior(
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
-    options: Any = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "random_seed": random_seed}
+    options = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "random_seed": random_seed}
     counts = counts_per_draw(make_pseudo_gold(systems, method, **options), systems, n, items, random_seed)
     drawn = {metric: mean_scores(counts, metric, systems.positive) for metric in metrics}
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
     shape = (chains, draws, systems.models.size)
     scores = {metric: (("chain", "draw", "model"), v[:, order].reshape(shape)) for metric, v in drawn.items()}
     settings = {"method": method, "leave_one_out": leave_one_out, "items": items}
-    of_result: Any = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
+    of_result = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
     coords = {"model": predictions.models}
     return result_tree({"posterior": scores}, coords, **of_result, random_seed=random_seed, settings=settings)
 

@@ -208,7 +208,7 @@ class WithPredictions(Source):
             item, label = self.predictions_item or self.item, self.predictions_label or self.label
             kind = annotations.kind
             two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
-            how: Any = {"item": item, "label": label, "model": self.model, "two": two}
+            how = {"item": item, "label": label, "model": self.model, "two": two}
             how["spelled"] = annotations.categories.tolist() if self.merge_similar and kind != "ratings" else ()
             known = read_outputs(self.predictions, **how, numbers=kind == "ratings")
         if needed and known is None:

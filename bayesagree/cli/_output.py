@@ -124,7 +124,7 @@ def _show_table(rows: Records, title: str) -> None:
     for name, cells in shown.items():
         numeric = name != first and all(isinstance(plain(row[name]), int | float | None) for row in rows)
         unbroken = [*headings[name].split(), *(cells if numeric or name == first else ())]
-        how: Any = {
+        how = {
             "min_width": min(max(map(len, unbroken)), _UNBROKEN),
             "justify": "right" if numeric else "left",
         }

@@ -42,7 +42,7 @@ def blind(
         _options.unused(f"by these methods, but by {', '.join(WITH_CROWD)}", "crowd")
     given = read_predictions(systems, model=model, item=columns.item, label=columns.label)
     labels, seed = given.categories.tolist(), sampling.random_seed
-    how: Any = {"leave_one_out": leave_one_out, "random_seed": seed}
+    how = {"leave_one_out": leave_one_out, "random_seed": seed}
     if crowd is not None:
         how["crowd"] = read_annotations(crowd, **vars(columns), labels=labels, duplicates=duplicates)
     if positive is not None:

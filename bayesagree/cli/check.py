@@ -1,6 +1,6 @@
 """`bayesagree check`: is the claim that a new model is better supported? The exit code says it."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
@@ -34,7 +34,7 @@ def check(
     truth, models = source.read(needed=True)
     if not_worse is not None and not not_worse > 0:
         raise InputError(f"--not-worse {not_worse:g} must be above 0, such as .01")
-    options: Any = {"items": items, "missing": missing, "plausibility": _options.name_or_trace(plausibility)}
+    options = {"items": items, "missing": missing, "plausibility": _options.name_or_trace(plausibility)}
     margin, probability = -(not_worse or 0.0), required_probability(probability, looks)
     new, old = (_options.one_named(name, models.model_names.tolist()) for name in (new, old))
     found = claim(truth, models, new, old, probability, margin, metric, **options, **vars(sampling))

@@ -66,7 +66,7 @@ def judge(
             Table("rates", rates, title),
             Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
         ]
-    tests: Any = []
+    tests = []
     if human.kind != "labels" or given.kind == "labels":
         try:
             found = alternative_annotator_test(human, given, epsilon=epsilon, **vars(sampling))

@@ -1,7 +1,7 @@
 """`bayesagree next`: the items to label next."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
@@ -40,7 +40,7 @@ def next(
         raise InputError(
             f"next items are of labels, rankings or comparisons, not ratings; {_options.AS_LABELS}"
         )
-    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
+    how = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
     table = annotate_next(votes, models, n=n, goal=goal, **how)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"]) if text]
     if votes.kind == "comparisons":

@@ -1,7 +1,7 @@
 """`bayesagree subjective`: how well each model predicts each group of annotators."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
@@ -40,7 +40,7 @@ def subjective(
     scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given
     groups = _options.groups_of(scored, source.features(annotators), group)
     if predictions is None:
-        models: Any = known.on_items(scored.items).aligned(scored.items, known.categories)
+        models = known.on_items(scored.items).aligned(scored.items, known.categories)
     else:
         names = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}
         models = tables.read_model_predictions(predictions, scored, model=model, **names)
@@ -48,7 +48,7 @@ def subjective(
     if truth is not None:
         if not isinstance(models, Predictions):
             raise InputError("--truth by-group scores predictions per item; these are per annotation")
-        found: Any = group_truth_tables(scored, models, groups, **how)
+        found = group_truth_tables(scored, models, groups, **how)
         chosen, by_group = {"truth": "by-group"}, f"Scores against the truth of each group by {groups.by}"
         shown = [
             Table("scores", found["scores"], f"{by_group}, difference from the others, 95 % HDI"),

@@ -132,7 +132,7 @@ def davidson(
     program = ""
     found: dict[str, Any]
     if engine == "nuts":
-        run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}
+        run = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}
         sampled = sample_nuts(model_of(density, comparisons), **run)
         found = {str(name): values.values for name, values in sampled["posterior"].data_vars.items()}
         program = sampled.attrs["sampler"]
@@ -164,7 +164,7 @@ def davidson(
     parts = {str(name): (("model",), values.to_numpy()) for name, values in linked.items()}
     coords = dict.fromkeys(("model", "other_model"), comparisons.models) | {"annotator": comparisons.annotators}
     settings = form._asdict() | {"prior": asdict(prior)}
-    how: Any = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
+    how = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
     groups = {"posterior": posterior, "diagnostics": checks, "components": parts}
     return result_tree(groups, coords, model="davidson", **how)
 

@@ -106,9 +106,7 @@ class Case:
     def verdicts(self) -> pd.DataFrame:
         """What each verdict gives the first of two models, a tie a half, and what strengths and care let expect."""
         games = self.comparisons
-        tree: Any = davidson(games, order=None, draws=500, random_seed=self.random_seed)[
-            "posterior"
-        ].to_dataset()
+        tree = davidson(games, order=None, draws=500, random_seed=self.random_seed)["posterior"].to_dataset()
         mean = {str(name): value.mean(("chain", "draw")).values for name, value in tree.items()}
         care, tie = (
             mean.get(name, np.array(none)) for name, none in (("discrimination", 1.0), ("tie", -np.inf))

@@ -290,7 +290,7 @@ def drifts(case: Case) -> Finding:
 def repeats(case: Case) -> Finding:
     """Annotators who give another answer when an item comes again."""
     rows = pd.DataFrame({"item": case.annotations.item_index, "who": case.who, "code": case.code})
-    again: Any = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
+    again = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
     # Several labels of one answer are all different.
     need((again["nunique"] < again["size"]).any(), "items that an annotator answered twice")
     other = again.query("nunique > 1")

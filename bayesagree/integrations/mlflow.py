@@ -134,7 +134,7 @@ def log_result(result: xr.DataTree, *, report: str | Path | None = None, prefix:
     prefix
         Put before every name, such as ``"test/"``.
     """
-    table: Any = score_table(result)
+    table = score_table(result)
     several = "reliability" in table
     for row in table.to_dict("records"):
         level = f"/reliability {row['reliability']:g}" if several else ""

@@ -103,7 +103,7 @@ def panel_of(
     votes = np.zeros(items.size, np.int64)
     agree = np.zeros(items.size)
     votes[place], agree[place] = number, yes
-    everything: Any = np.full(items.size, ALL) if system is None else system
+    everything = np.full(items.size, ALL) if system is None else system
     groupings = {"system": everything, **(dict(by.items()) if by is not None else {})}
     factors = [_factor(str(name), groups, items) for name, groups in groupings.items()]
     chance = None if inclusion is None else inclusion_of(inclusion, items, votes > 0)

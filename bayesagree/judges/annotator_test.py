@@ -196,7 +196,7 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
         raise InputError("the judges are unknown, and each is a model here; give their names")
     items = people.items.tolist()
     if isinstance(verdicts, Ratings):
-        means: Any = (
+        means = (
             verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
         )
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})

@@ -65,7 +65,7 @@ def corrected_rate_model(
     chosen, seen = prior or CorrectedRatePrior(), panel.seen
     data = regression(panel, chosen)
     with pm.Model(coords={"item": panel.items[seen], "column": data.names}) as graph:
-        n: Any = pm.Data("observed_votes", panel.votes[seen], dims="item")
+        n = pm.Data("observed_votes", panel.votes[seen], dims="item")
         k = pm.Data("observed_positive_votes", panel.positive[seen].astype(np.int64), dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
@@ -75,7 +75,7 @@ def corrected_rate_model(
         standard = pm.Normal("coefficient", dims="column")
         mean = pt.dot(data.columns[seen], standard * sd)
         if target == "share":
-            rho: Any = pm.Uniform("vote_correlation")
+            rho = pm.Uniform("vote_correlation")
             effect = pm.Normal("item_effect", dims="item")
             share = pm.math.invprobit((mean + pt.sqrt(rho) * effect) / pt.sqrt(1 - rho))
             pm.Binomial("positive_votes", n, pt.clip(share, 1e-12, 1 - 1e-12), observed=k, dims="item")

@@ -241,7 +241,7 @@ class ItemSums:
         if scorer.whole:
             full = scorer.whole_shares
             kept = {"item": n_items, "sample": n_samples} | ({"category": n_labels} if full else {})
-            dtype: Any = np.float64 if full or scorer.numeric else label_dtype(n_labels)
+            dtype = np.float64 if full or scorer.numeric else label_dtype(n_labels)
             check_size(
                 kept, np.dtype(dtype).itemsize, "metrics of all items at once need every draw: use fewer"
             )

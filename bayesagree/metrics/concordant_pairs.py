@@ -69,7 +69,7 @@ class ScoreOrder:
         if highest.sum() * (~highest).sum() == differ:  # two values or one
             return self.weighted(highest, ~highest)
         of_scores = [n_differing(row) for row in self.scores]
-        taus: Any = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
+        taus = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
         return 0.5 + np.nan_to_num(taus) * np.sqrt(np.array(of_scores) / differ) / 2
 
     def by_annotator(self, item: Array, annotator: Array, positive: Booleans) -> Floats:

@@ -106,7 +106,7 @@ def auc_posterior(
     _warn_where_undetermined(table, labels)
     posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}
     posterior["ceiling"] = (("chain", "draw"), table[..., -1])
-    how: Any = {"model": "auc", "engine": "exact", "random_seed": random_seed}
+    how = {"model": "auc", "engine": "exact", "random_seed": random_seed}
     return result_tree({"posterior": posterior}, {"model": models}, settings={}, **how)
 
 

@@ -64,7 +64,7 @@ class Given(NamedTuple):
 
     def one(self, model: int, items: Any) -> Self:
         """Return one model on some items."""
-        runs: Any = self.runs[model][:, items] if self.runs else ()
+        runs = self.runs[model][:, items] if self.runs else ()
         parts = {name: getattr(self, name)[model, items] for name in self._fields[:5]}
         return self._replace(**parts, centre=self.centre[model], runs=runs)
 

@@ -43,7 +43,7 @@ def outlook_of(
     progress: Advance = lambda done: None,
 ) -> Outlook:
     """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
-    labels: Any = as_annotations(annotations, (Labels, Rankings, Comparisons))
+    labels = as_annotations(annotations, (Labels, Rankings, Comparisons))
     predictions = as_predictions(predictions, labels, may_lack=True)
     games = isinstance(labels, Comparisons)
     if prior is not None and isinstance(prior, DavidsonPrior) != games:

@@ -68,7 +68,7 @@ def worlds(
         given = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
     else:
         excluded = independence(*aligned(pilot, given.pooled())).left_out(None)
-    run: Any = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": excluded}
+    run = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": excluded}
     posterior = informed_dirichlet(pilot, given, **run)["posterior"].to_dataset()
     outputs = predictions and predictions.aligned(np.asarray(posterior["item"]), pilot.categories)
     rows = np.random.default_rng(random_seed).integers(n_items, size=(number, n_items))

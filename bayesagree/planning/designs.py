@@ -159,7 +159,7 @@ def plan(
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     positive(of_run, "cost of a run", zero=True)
     designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
-    how: Any = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
+    how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
     how |= {
         "plausibility": "informed_dirichlet" if auto else plausibility,
         "progress": progress or (lambda n: None),
@@ -183,7 +183,7 @@ def plan(
     if target is None:
         return found
     found.attrs["target"] = positive(target, "target")
-    reached: Any = found["cost"].where(found["width"] <= target).to_series()
+    reached = found["cost"].where(found["width"] <= target).to_series()
     if reached.notna().any():
         best = zip(reached.index.names, reached.idxmin())
         found.attrs |= {f"best_{name}": int(value) for name, value in best}

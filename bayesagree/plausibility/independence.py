@@ -190,7 +190,7 @@ class Guarded(ItemPosterior):
             )
         annotations, given = aligned(annotations, predictions)
         found = independence(self.telling(annotations, given), given)
-        informed: Any = replace(self, predictions=given, exclude=found.left_out(self.exclude))
+        informed = replace(self, predictions=given, exclude=found.left_out(self.exclude))
         doubted = {"left_out": excluded_names(informed.exclude), "unsure": []}
         posteriors = [informed, self.of_annotations()]
         if self.exclude is None and found.unsure.any():

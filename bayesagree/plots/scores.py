@@ -180,7 +180,7 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     """
     table = result["rank_probability"].transpose("model", "rank").values
     _, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
-    options: Any = {"vmin": 0, "vmax": 1, "aspect": "auto", "label": "probability", "middle": 0.5}
+    options = {"vmin": 0, "vmax": 1, "aspect": "auto", "label": "probability", "middle": 0.5}
     heat_map(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", **options)
     panel.set_yticks(range(table.shape[0]), [plain(m) for m in result["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])

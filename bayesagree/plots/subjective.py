@@ -53,7 +53,7 @@ def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
     n_groups, n_models = table.shape
     _, panels = new_panels(axes, width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
     panel = panels[0, 0]
-    options: Any = {"aspect": "auto", "label": str(result.attrs["metric"])}
+    options = {"aspect": "auto", "label": str(result.attrs["metric"])}
     middle = (np.nanmin(table) + np.nanmax(table)) / 2
     heat_map(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", middle=middle, **options)
     panel.set_yticks(range(n_groups), with_sizes(result["group"].values, result["n_annotators"].values))

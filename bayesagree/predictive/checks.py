@@ -79,7 +79,7 @@ def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.Dat
             f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
             "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
         )
-    given: Any = annotations
+    given = annotations
     check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
     found = record.item_log_likelihood(given, posterior, settings)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))

@@ -211,7 +211,7 @@ def report_data(
     >>> list(data.scores.ranking), len(data.open_items)
     (['accuracy'], 40)
     """
-    kind: Any = ComparisonReport if isinstance(annotations, Comparisons) else ReportData
+    kind = ComparisonReport if isinstance(annotations, Comparisons) else ReportData
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if isinstance(annotations, Comparisons):
@@ -301,7 +301,7 @@ def _evaluated(
 def _posterior(case: Case, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
     settings, record = case.settings, case.settings.record
-    posterior: Any = record.specification.at(reliability)
+    posterior = record.specification.at(reliability)
     if posterior.takes_predictions:
         posterior = replace(posterior, predictions=case.models)
     size = (1, 1) if record.closed_form else (settings.draws, settings.chains)
@@ -323,7 +323,7 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     for i in np.argsort(probability.max(axis=1), kind="stable")[: settings.least_certain].tolist():
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         candidates = tuple((labels[k], float(probability[i, k])) for k in best if probability[i, k] > 0)
-        predicted: Any = names.groupby(said[:, i], sort=False).agg(list).to_dict()
+        predicted = names.groupby(said[:, i], sort=False).agg(list).to_dict()
         lines, n = kind_of(annotations).lines(annotations, i)
         rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, lines, candidates, predicted))
     return tuple(rows)

@@ -132,7 +132,7 @@ def group_posterior(
     }
     groups = {"posterior": posterior, "constant_data": constant_data}
     coords = {"model": counts.models, "group": counts.groups}
-    how: Any = {"model": "group_performance", "engine": "exact", "random_seed": random_seed}
+    how = {"model": "group_performance", "engine": "exact", "random_seed": random_seed}
     return result_tree(groups, coords, **how, settings={"metric": "accuracy"})
 
 

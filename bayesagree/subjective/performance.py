@@ -276,6 +276,6 @@ def individual_unfairness(
     columns = [annotators.values(feature, performance["annotator"].to_numpy()) for feature in similarity]
     same = np.all([(c[:, None] == c) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
     first, second = np.nonzero(np.triu(same, 1))
-    of_each: Any = performance.drop_vars("annotator")
+    of_each = performance.drop_vars("annotator")
     gaps = abs(of_each.isel(annotator=first) - of_each.isel(annotator=second))
     return gaps.mean("annotator").rename("individual_unfairness")
