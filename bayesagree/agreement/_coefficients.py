@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
 from bayesagree.agreement._patterns import collapse_codes
@@ -166,7 +166,7 @@ def undefined(note: str) -> Coefficient:
     return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, np.int64), 1, note)
 
 
-def pseudo_weights(rng: np.random.Generator) -> Floats:
+def pseudo_weights(rng: Rng) -> Floats:
     """Draw weights of the pseudo-items before normalisation, shape (replicate, pseudo-item).
 
     The part of a Dirichlet process that is its base measure's: Sethuraman's sticks times a Gamma(mass).
@@ -221,7 +221,7 @@ def draw_weights(
     sides: Sides,
     places: Sequence[Integers],
     pseudo: Sequence[Floats],
-    rng: np.random.Generator,
+    rng: Rng,
     cluster: Integers | None = None,
 ) -> Iterator[list[Floats]]:
     """Yield weights of the units of each side, shape (replicate, unit), some replicates at a time.
@@ -267,7 +267,7 @@ def draw_weights(
 def replicates(
     found: Iterable[tuple[str, Sides]],
     places: Sequence[Integers],
-    rng: np.random.Generator,
+    rng: Rng,
     cluster: Integers | None = None,
     *,
     counted: Floats | None = None,
@@ -302,7 +302,7 @@ def replicates(
 def replicated(
     items: Items,
     found: Iterable[tuple[str, Coefficient]],
-    rng: np.random.Generator,
+    rng: Rng,
     cluster: Integers | None = None,
 ) -> Iterator[tuple[str, Sides, Floats]]:
     """Yield each coefficient of one set of annotations and its replicates."""
@@ -432,7 +432,7 @@ def why_undefined(items: Items) -> str:
     return "expected disagreement is 0"
 
 
-def replicated_sums(values: Floats, pseudo: Floats, rng: np.random.Generator) -> Floats:
+def replicated_sums(values: Floats, pseudo: Floats, rng: Rng) -> Floats:
     """Sum values (item, column): as they are, then weighted, with those of pseudo-items; (1 + replicate, column)."""
     weight = pseudo_weights(rng)
     sums = [values.sum(axis=0)[None]]

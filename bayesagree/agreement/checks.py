@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.agreement._phi.item_means import beta_shapes
 from bayesagree.agreement._phi.likelihood import SMALLEST, outright_shares
 from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
@@ -100,7 +100,7 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
-def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
+def misfits(ratings: Ratings, drawn: Draws, rng: Rng) -> float:
     """Return the posterior predictive p-value of the histogram of the means of the first `MOST_ITEMS` items.
 
     Below .01 the item means are not those of one Beta distribution (they pile up at two ends, say) and Phi is biased.
@@ -121,16 +121,14 @@ def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
     return float((distance >= distance[0]).mean())
 
 
-def _replicate(
-    ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator
-) -> Floats:
+def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: Rng) -> Floats:
     """Return judgments given the item mean of each, a level at the middle of its bin."""
     x = judgments(mu, precision, shares, rng)
     n = ratings.n_levels
     return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
 
 
-def judgments(mu: Floats, precision: float, shares: Any, rng: np.random.Generator) -> Floats:
+def judgments(mu: Floats, precision: float, shares: Any, rng: Rng) -> Floats:
     """Draw a judgment on [0, 1], or an outright end, given the item mean of each."""
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
     log_low, log_high, _ = outright_shares(shares[0], shares[1], sp.special.logit(mu))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Rng
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     WEIGHTS_OF_LEVEL,
@@ -281,7 +281,7 @@ def interval_of_counts(
     return row["lower"], row["upper"]
 
 
-def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator, progress: Advance) -> Row:
+def phi_row(sides: Sequence[Items], ci_prob: float, rng: Rng, progress: Advance) -> Row:
     """Return the row of Phi of one set of annotations, or of the difference of two; warnings are notes."""
     names = ("",) if len(sides) == 1 else ("first: ", "second: ")
     row: Row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     Coefficient,
@@ -86,7 +86,7 @@ def detail_rows(
     kind: Weights,
     cluster: Any,
     ci_prob: float,
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> Iterator[Row]:
     """Yield the rows of `agreement_table` with ``by=``, in the order of the annotations."""
     one_of(by, "by", ("pair", "category", "item", "annotator"))

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.agreement._coefficients import FEWEST, Row, few, together
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
@@ -96,7 +96,7 @@ class VarianceComponents:
         )
         return shrunk, value, vectors, along, (one, both, np.maximum(two - both**2 / one, 1e-12))
 
-    def draws(self, rng: np.random.Generator, *, fixed: bool = False) -> tuple[Floats, Floats]:
+    def draws(self, rng: Rng, *, fixed: bool = False) -> tuple[Floats, Floats]:
         """Return the shares of highest likelihood, (2,), and draws, (draw, 2).
 
         With the annotators `fixed` the spread of the levels of these annotators takes the place of b.
@@ -129,7 +129,7 @@ class VarianceComponents:
             drawn[some, 1] = spread / (1 + spread)
         return climbed.x, drawn
 
-    def levels(self, share: float, shares: Floats, rng: np.random.Generator) -> Floats:
+    def levels(self, share: float, shares: Floats, rng: Rng) -> Floats:
         """Draw the levels of the annotators, in standard deviations of the error, (draw, annotator)."""
         shrunk, _, vectors, along, (one, both, rest) = self._freed(share, shares)
         error = np.sqrt(rest / rng.chisquare(self.n - 1, shares.size))

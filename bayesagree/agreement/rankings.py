@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.agreement._coefficients import FEWEST, REPLICATES, Row, few, interval_of, together, weight_shape
 from bayesagree.agreement._formulas import pair_sum, ratio
 from bayesagree.annotations import Rankings
@@ -26,7 +26,7 @@ class Item(NamedTuple):
     tau: Floats
 
 
-def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> dict[str, Row]:
+def ranking_rows(rankings: Rankings, ci_prob: float, rng: Rng) -> dict[str, Row]:
     """Estimate, interval and note of each coefficient: means over items with two or more rankings.
 
     Labels that an annotator does not name are tied in the last place.

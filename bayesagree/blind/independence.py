@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers
+from bayesagree._types import Array, Booleans, Floats, Integers, Rng
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
@@ -109,7 +109,7 @@ def unevenness(predicted: Array, n_labels: int) -> float:
 
 
 def _simulated(
-    rng: np.random.Generator,
+    rng: Rng,
     prevalence: Floats,
     confusion: Floats,
     given: Booleans,

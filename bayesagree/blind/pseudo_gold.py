@@ -7,7 +7,7 @@ shape (set, model, item): each model is then judged by the others alone.
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
@@ -38,7 +38,7 @@ def sampling(systems: Systems, *, sets: int = 1000, random_seed: Seed = None) ->
     voters = np.argsort(systems.predicted < 0, axis=0, kind="stable")
     item = np.arange(systems.items.size)
 
-    def draw(block: tuple[slice, np.random.Generator]) -> LabelCodes:
+    def draw(block: tuple[slice, Rng]) -> LabelCodes:
         some, rng = block
         place = (rng.random((some.stop - some.start, item.size)) * n).astype(np.int64)
         return systems.predicted[voters[place, item], item]

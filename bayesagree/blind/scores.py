@@ -28,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind import combiners, pseudo_gold
@@ -273,7 +273,7 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     known = (systems.predicted, systems.n_labels)
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
-    def count(job: tuple[slice, np.random.Generator]) -> Floats:
+    def count(job: tuple[slice, Rng]) -> Floats:
         drawn, rng = np.arange(job[0].start, job[0].stop), job[1]
         weights = np.ones((drawn.size, n_items))
         if items == "bootstrap":

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Advance, Array, Floats
 from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.cells import cell_sums
@@ -35,7 +35,7 @@ def _scored_block(scorer: Scorer, block: DrawBlock) -> tuple[BlockSums, Floats, 
 
 
 def scored(
-    truths: Truths, scorer: Scorer, progress: Callable[[int], None]
+    truths: Truths, scorer: Scorer, progress: Advance
 ) -> tuple["Results", dict[str, Any], dict[str, Any]]:
     """Score all blocks of items under each truth; return also what the posteriors chose, and their chains.
 

@@ -9,13 +9,14 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, without_missing
@@ -68,7 +69,7 @@ def evaluate(
     chains: int = 4,
     random_seed: Seed = None,
     client: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
     **options: Any,
 ) -> xr.DataTree:
     """Score every model under the uncertainty that the annotations leave about the truth.

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Integers
+from bayesagree._types import Advance, Floats, Integers, Rng
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 
@@ -18,7 +18,7 @@ SPREADS = np.arange(-14, 5, 0.1)
 
 
 def win_draws(
-    counts: Integers, n_draws: int, rng: np.random.Generator, progress: Advance = lambda n: None
+    counts: Integers, n_draws: int, rng: Rng, progress: Advance = lambda n: None
 ) -> tuple[Floats, Floats]:
     """Draw the probabilities of each annotator, (draw, annotator, 3), and of a new one, (draw, 3)."""
     shared = _shared_draws(counts, n_draws, rng, progress)
@@ -39,9 +39,7 @@ def log_posterior(point: Floats, counts: Integers) -> Floats:
     return each.sum(axis=(1, 2)) - whole.sum(axis=1) + jacobian
 
 
-def _shared_draws(
-    counts: Integers, n_draws: int, rng: np.random.Generator, progress: Advance = lambda n: None
-) -> Floats:
+def _shared_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = lambda n: None) -> Floats:
     log = np.log(counts.sum(axis=0) + 1.0)
     ratios = log[:2] - log[2]
     height = log_posterior(np.column_stack([np.tile(ratios, (SPREADS.size, 1)), SPREADS]), counts)
@@ -64,6 +62,6 @@ def _kappa(points: Floats) -> Floats:
     return np.expm1(np.minimum(2 * np.logaddexp(0, -points[:, 2]), np.log(1e7)))
 
 
-def _dirichlet(shape: Floats, rng: np.random.Generator) -> Floats:
+def _dirichlet(shape: Floats, rng: Rng) -> Floats:
     gamma = np.maximum(rng.standard_gamma(shape), 1e-300)
     return row_shares(gamma)

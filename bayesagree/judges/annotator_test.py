@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Booleans, Floats, Integers
+from bayesagree._types import Advance, Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
@@ -173,7 +173,7 @@ def posterior_test(
     counts: Integers,
     epsilon: float,
     n_draws: int,
-    rng: np.random.Generator,
+    rng: Rng,
     ci_prob: float,
     progress: Advance = lambda done: None,
 ) -> dict[str, Any]:

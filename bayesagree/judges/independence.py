@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Booleans, Floats, Integers
+from bayesagree._types import Advance, Array, Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -140,7 +140,7 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
 
 
 def _errors(
-    verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator, progress: Advance
+    verdict: Integers, evidence: Floats, n_draws: int, rng: Rng, progress: Advance
 ) -> tuple[Floats, Floats]:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
@@ -163,7 +163,7 @@ def _errors(
     return correlation, rate
 
 
-def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator) -> Iterator[Integers]:
+def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: Rng) -> Iterator[Integers]:
     """Yield true labels of the items, drawn anew.
 
     The evidence on an item is combined with that on other items that have the same pattern of verdicts, whose joint

@@ -27,7 +27,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Floats, Rng
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -224,7 +224,7 @@ def _fit(
     return Fit(data.columns, votes.coefficients(points), dict(zip(votes.names, votes.people(points).T)))
 
 
-def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Floats]:
+def _averages(panel: Panel, fit: Fit, rng: Rng) -> dict[str, Floats]:
     """Average the regression over the items of each system: rate (draw, system), confusion (draw, system, judge)."""
     n_draws = len(fit.coefficient)
     n_systems = panel.system.levels.size

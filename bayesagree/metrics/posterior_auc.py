@@ -7,7 +7,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn
@@ -110,7 +110,7 @@ def auc_posterior(
     return result_tree({"posterior": posterior}, {"model": models}, settings={}, **how)
 
 
-def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, np.random.Generator]) -> Floats:
+def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, Rng]) -> Floats:
     """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1).
 
     The share of pairs of labels of an item that are both positive estimates the square of its probability without bias.

@@ -1,6 +1,6 @@
 """Designs of a study: so many items, so many annotators per item; what it would cost and what it would show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Advance, Floats, Integers
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
@@ -50,7 +50,7 @@ def plan(
     replicates: int = 16,
     study_draws: int = 250,
     random_seed: Seed = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.Dataset:
     r"""Predict interval, decision and cost of each number of items and annotators, from a pilot.
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.cells import cell_sums
@@ -139,7 +139,7 @@ def _curve(
     levels: Floats,
     observed: Floats,
     replicates: int,
-    rng: np.random.Generator,
+    rng: Rng,
     name: str,
 ) -> xr.Dataset:
     kept = scores.scored > 0

@@ -1,7 +1,6 @@
 """All numbers of a report: computed here, written by `bayesagree.report.page`."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Array, Booleans
+from bayesagree._types import Advance, Array, Booleans
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
@@ -168,7 +167,7 @@ def report_data(
     annotators: Annotators | None = None,
     gold: Gold | None = None,
     specification: EvaluationSpecification | None = None,
-    progress: Callable[[int], None] = lambda items: None,
+    progress: Advance = lambda items: None,
     random_seed: int = 1,
     **settings: Any,
 ) -> ReportData | ComparisonReport:
@@ -259,7 +258,7 @@ def _evaluated(
     gold: Gold | None,
     groups: Groups | None,
     settings: ReportSettings,
-    progress: Callable[[int], None],
+    progress: Advance,
 ) -> dict[str, Any]:
     """Compute what is shown of annotations alone."""
     case = Case.of(annotations, predictions, settings)

@@ -1,7 +1,6 @@
 """Scores of the models across reliabilities or targets, and the plug-in metric beside them."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import Advance
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
@@ -61,7 +61,7 @@ class ModelScores:
         return (sign * found if best is None else -np.abs(found - best)).idxmax("model")
 
 
-def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataTree]:
+def model_scores(case: Case, progress: Advance) -> tuple[ModelScores, xr.DataTree]:
     """Score the models at every reliability; returns also the evaluation."""
     models: Any = case.models
     settings = case.settings

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.inference.cells import cell_sums, row_shares
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
@@ -23,7 +23,7 @@ def group_draws(
     group: Integers,
     n_groups: int,
     n_samples: int,
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> dict[str, Floats]:
     """Draw independently, from agreements and annotations of each annotator: w, m, b, then the mean of every group."""
     counts = [_more_than(values, group, n_groups) for values in (agree, total - agree, total)]
@@ -106,6 +106,6 @@ def _middle(edges: Floats) -> Floats:
     return (edges[1:] + edges[:-1]) / 2
 
 
-def _inside(edges: Floats, cell: Array, rng: np.random.Generator) -> Floats:
+def _inside(edges: Floats, cell: Array, rng: Rng) -> Floats:
     """Draw uniformly within the given cells."""
     return edges[cell] + rng.random(cell.size) * np.diff(edges)[cell]

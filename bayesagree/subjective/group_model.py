@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Integers
+from bayesagree._types import Array, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
@@ -235,7 +235,7 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     return graph
 
 
-def _draws(counts: GroupCounts, model: int, n: int, rng: np.random.Generator) -> dict[str, Array]:
+def _draws(counts: GroupCounts, model: int, n: int, rng: Rng) -> dict[str, Array]:
     kept = counts.total[model] > 0
     agree, total = counts.agree[model, kept], counts.total[model, kept]
     return group_draws(agree, total, counts.group[kept], counts.groups.size, n, rng)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Floats, Rng
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
 from bayesagree.agreement.summary import Summary, summarise
@@ -105,7 +105,7 @@ class PhiPosterior(NamedTuple):
         """Return mean, sd and HDI of Phi, and Pr(Phi > 0)."""
         return summarise(phi_of(np.exp(self.draw(PLACES, np.random.default_rng(0)).y)), ci_prob)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, n: int, rng: Rng) -> Draws:
         """Draw places by their weights, systematically and in random order."""
         at = np.searchsorted(np.cumsum(self.weight), (np.arange(n) + rng.random()) / n)
         at = rng.permutation(np.minimum(at, self.y.size - 1))
@@ -226,7 +226,7 @@ def pattern_evidence(problem: Problem, y: Floats, hyper: Any = None, shares: Any
     return found
 
 
-def draw_item_means(problem: Problem, drawn: Draws, rng: np.random.Generator) -> Floats:
+def draw_item_means(problem: Problem, drawn: Draws, rng: Rng) -> Floats:
     """Draw mu of every rated item given each draw of the other parameters, shape (sample, item)."""
     item = problem.patterns.pattern_of_item[problem.patterns.pattern_of_item >= 0]
     step = drawn.y.std() / 20 + 1e-9
@@ -275,7 +275,7 @@ class _Round(NamedTuple):
     centres: Floats
     root: Floats
 
-    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+    def draw(self, n: int, rng: Rng) -> Floats:
         """Draw n places, a power of two, from a lattice that is shifted at random."""
         d = self.root.shape[0]
         u = np.clip((np.arange(n)[:, None] / n * LATTICE[: d + 2] + rng.random(d + 2)) % 1, 1e-12, 1 - 1e-12)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
@@ -104,7 +104,7 @@ class GroupDirichlet(ItemPosterior):
         """Return the function that draws a block of items, for all groups or for one of `truths`."""
         states = problem.states(self.prior, request)
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             if self.group is not None:
                 return DrawBlock(items, plausibility=next(states.draw(items, rng, [self.group])))
             each = states.draw(items, rng, range(problem.names.size))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
@@ -139,7 +139,7 @@ class Levels:
         rest = total @ precision - number @ (precision * shift) - weight * line
         return line + variance * rest, variance
 
-    def chain(self, request: Request, rng: np.random.Generator) -> LevelDraws:
+    def chain(self, request: Request, rng: Rng) -> LevelDraws:
         """Run one chain of the Gibbs sampler."""
         item, x = self.ratings.item_index, self.ratings.unit()
         p, size = self.columns.shape[1], self.named.size + 1
@@ -193,7 +193,7 @@ class Levels:
         terms = (1 / found.variance.T, found.coefficient.T, found.shift.T)
         of_ratings = (high - low) ** 2 * self.of_ratings(found)[pick]
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             centre, spread = self.item_terms(items, *terms, found.sd[:, 1] ** 2)
             drawn = centre[:, pick] + rng.standard_normal((len(centre), pick.size)) * np.sqrt(spread[:, pick])
             variance = np.broadcast_to(of_ratings, drawn.shape)
@@ -308,7 +308,7 @@ def _picks(found: LevelDraws, request: Request) -> Integers:
     ).ravel()
 
 
-def _sd_step(values: Floats, now: float, scale: float, rng: np.random.Generator) -> float:
+def _sd_step(values: Floats, now: float, scale: float, rng: Rng) -> float:
     """Draw the variance of normal values, whose sd is half-normal: by that of a flat prior, accepted or not."""
     new = max(float(values @ values) / 2 / rng.standard_gamma((values.size - 1) / 2), 1e-12)
     return new if -rng.standard_exponential() < (now - new) / (2 * scale) else now

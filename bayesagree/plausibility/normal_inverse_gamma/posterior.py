@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Rng
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.inference.blocks import DrawBlock
@@ -110,7 +110,7 @@ class NormalInverseGamma(RatingPosterior):
             return problem.drawer(request)
         samples = request.samples
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             location, strength, shape, scale = (values[items] for values in problem.values())
             variance = scale / rng.standard_gamma(shape, (samples, shape.size))
             mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Array, Booleans, Floats, Integers
+from bayesagree._types import Array, Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.errors import one_of, positive, positive_int
 from bayesagree.inference.blocks import label_dtype
@@ -179,7 +179,7 @@ class Problem:
         table[:, -1] = False
         return table
 
-    def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
+    def draw(self, items: slice, run: Run, rng: Rng) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
         from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
 
@@ -203,7 +203,7 @@ class Problem:
         r_hat, ess = diagnostics(theta)
         return np.stack([np.fmax.reduceat(r_hat, start), np.fmin.reduceat(ess, start)], axis=1)
 
-    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> Array:
+    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: Rng) -> Array:
         """Return the best `depth` labels of each draw, or all plausibilities, shape (item, sample, ...).
 
         Labels not in play compete too, each with its own random share of their mass.
