@@ -135,7 +135,7 @@ def add_notes(rows: dict[str, Row], items: Items, names: Array, whose: str = "")
     given = items.patterns.weight @ items.patterns.counts
     of_all, of_chance = [], []
     if who.size and names.size:
-        used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
+        used = np.unique(who.astype(int) * items.values.size + code) // items.values.size
         alone = (np.bincount(used, minlength=names.size) == 1) & (
             np.bincount(who, minlength=names.size) >= FEWEST
         )
@@ -163,7 +163,7 @@ def add_notes(rows: dict[str, Row], items: Items, names: Array, whose: str = "")
 
 def undefined(note: str) -> Coefficient:
     """Return a coefficient that does not exist."""
-    return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, np.int64), 1, note)
+    return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, int), 1, note)
 
 
 def pseudo_weights(rng: Rng) -> Floats:
@@ -214,7 +214,7 @@ def cluster_codes(cluster: ItemGroup, items: Array) -> Integers:
             f"cluster= puts the items into {len(names)} clusters ({shorten(names)}): an interval over clusters needs "
             f"{FEWEST}"
         )
-    return codes.astype(np.int64)
+    return codes.astype(int)
 
 
 def draw_weights(

@@ -43,7 +43,7 @@ class RatingCounts:
 
     def of(self, some: Any) -> "RatingCounts":
         """Return some of the patterns, without the patterns of the items."""
-        none = np.full(self.pattern_of_item.size, -1, np.int64)
+        none = np.full(self.pattern_of_item.size, -1, int)
         return RatingCounts(self.values, self.counts[some], self.weight[some], none, self.group[some])
 
     @property
@@ -68,7 +68,7 @@ def collapse(ratings: Ratings, group: Integers | None = None) -> RatingCounts:
         values, codes = np.unique(ratings.unit(), return_inverse=True)
     else:
         values = np.arange(n) / (n - 1)
-        codes = ratings.levels().astype(np.int64)
+        codes = ratings.levels().astype(int)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
 
 
@@ -81,11 +81,11 @@ def collapse_codes(
 ) -> RatingCounts:
     """Return the distinct patterns of coded annotations, sorted by item."""
     rated, first_row = np.unique(item, return_index=True)
-    group = np.zeros(rated.size, np.int64) if group is None else group[rated]
+    group = np.zeros(rated.size, int) if group is None else group[rated]
     # Sorted by the sum of words: the order of the items must not change any result.
-    key = words(-1 - group) + np.add.reduceat(words(codes.astype(np.int64)), first_row)
+    key = words(-1 - group) + np.add.reduceat(words(codes.astype(int)), first_row)
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    pattern_of_item = np.full(n_items, -1, np.int64)
+    pattern_of_item = np.full(n_items, -1, int)
     pattern_of_item[rated] = number
     shape = rated.size, values.size
     counts = sp.sparse.csr_array((np.ones(codes.size), codes, np.append(first_row, item.size)), shape=shape)[

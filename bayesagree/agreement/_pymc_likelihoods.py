@@ -106,7 +106,7 @@ def rating_variable(
     Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.2, doi:10.1609/hcomp.v5i1.13306: discrete ratings
     are "a discretization of a continuous judgment intent".
     """
-    at = None if edges is None else np.asarray(edges, dtype=np.float64)
+    at = None if edges is None else np.asarray(edges, dtype=float)
     last = 1 if at is None else at.size - 2
 
     def logp(value: Any, alpha: Any, beta: Any, *shares: Any) -> Any:

@@ -99,7 +99,7 @@ def limits_of_agreement(
         pairs = [(a, b, own - matrix[b]) for a, own in zip(predictions.models, points) for b in names]
     rows = []
     for first, second, difference in pairs:
-        x = np.asarray(difference.dropna(), np.float64)
+        x = np.asarray(difference.dropna(), float)
         if (n := x.size) < FEWEST:
             continue
         mean, sd = float(x.mean()), float(x.std(ddof=1))

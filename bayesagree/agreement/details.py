@@ -77,7 +77,7 @@ def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = No
         total = np.sum(given, axis=0)
         table = total.T @ total - np.sum([one.T @ one for one in given], axis=0)
     rows, columns = (pd.Index(names, name=name) for name in (first or "label", second or "other_label"))
-    return pd.DataFrame(np.rint(table).astype(np.int64), index=rows, columns=columns)
+    return pd.DataFrame(np.rint(table).astype(int), index=rows, columns=columns)
 
 
 def detail_rows(

@@ -89,7 +89,7 @@ def agreement_difference(
     common_level = annotations.level if annotations.level == other.level else "nominal"
     kind = weights_for(level or common_level, weights)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
-    places = [pd.Index(side.items).get_indexer(names).astype(np.int64) for side in (annotations, other)]
+    places = [pd.Index(side.items).get_indexer(names).astype(int) for side in (annotations, other)]
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
     rng = np.random.default_rng(seed_sequence(random_seed))
     # First: its draws do not depend on those of the coefficients.

@@ -49,12 +49,12 @@ class VarianceComponents:
         item, annotator = (
             np.unique(code, return_inverse=True)[1] for code in (ratings.item_index, ratings.annotator_index)
         )
-        x = np.asarray(ratings.rating, np.float64)
+        x = np.asarray(ratings.rating, float)
         self.scale = x.std() or 1.0
         x = (x - x.mean()) / self.scale
         self.n, self.size = x.size, np.bincount(item).astype(float)
         if not two_way:
-            annotator = np.empty(0, np.int64)
+            annotator = np.empty(0, int)
         # Columns: a constant, the ratings, the annotators; sums of products over all ratings and within items.
         cells = sp.sparse.csr_array(
             (np.ones(annotator.size), (np.arange(annotator.size), annotator)),

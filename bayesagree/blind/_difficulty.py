@@ -43,7 +43,7 @@ class SharedDifficulty:
 
     def __init__(self, predicted: NDArray[np.int16], n_labels: int) -> None:
         patterns, place, count = np.unique(predicted, axis=1, return_inverse=True, return_counts=True)
-        self.place, self.count, self.n_systems = place.ravel(), count.astype(np.float64), len(predicted)
+        self.place, self.count, self.n_systems = place.ravel(), count.astype(float), len(predicted)
         self.n_labels, self.given = n_labels, (patterns >= 0).astype(np.float32)  # (system, pattern)
         # Of (label, system, pattern); log Pr(wrong) = log Pr(right) - logit.
         self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(np.float32)
@@ -120,7 +120,7 @@ def _shares_of_wrong_labels(predicted: NDArray[np.int16], n_labels: int) -> Floa
     """
     same = np.eye(n_labels, dtype=bool)
     given = predicted[..., None] == np.arange(n_labels)
-    counts = given.mean(axis=0).T @ given.astype(np.float64)
+    counts = given.mean(axis=0).T @ given.astype(float)
     pooled = np.where(same, 0, counts.sum(axis=0) + 1)
     counts = np.where(same, 0, counts) + n_labels * row_shares(pooled)
     return np.where(same, 1.0, row_shares(counts))

@@ -38,8 +38,8 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", random_se
     positive = two_labels(systems)
 
     def fit(counts: Floats, crowd: Integers) -> Labelling:
-        threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
-        return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
+        threshold = best_threshold(counts.astype(int), crowd, metric, positive)
+        return lambda others: above_threshold(others.astype(int), threshold, positive)
 
     return _cross_fitted(systems, vote_counts(systems).astype(float), fit, random_seed)
 
@@ -63,7 +63,7 @@ def supervised(systems: Systems, *, by: str, random_seed: Seed = None) -> LabelC
 def one_hot(systems: Systems) -> Floats:
     """Return one indicator per model and label, all zero where the label is missing, shape (item, model * label)."""
     given = systems.predicted.T[:, :, None] == np.arange(systems.n_labels)
-    return given.reshape(systems.items.size, -1).astype(np.float64)
+    return given.reshape(systems.items.size, -1).astype(float)
 
 
 def crowd_of(systems: Systems) -> LabelCodes:
@@ -104,7 +104,7 @@ def _cross_fitted(systems: Systems, features: Floats, fit: Fit, random_seed: See
             f"{known.size} items have both crowd and system labels; a combiner needs at least {2 * FOLDS} to learn from"
         )
     gold = np.full(systems.items.size, -1, np.int16)
-    truth = crowd.astype(np.int64)
+    truth = crowd.astype(int)
     rest = np.flatnonzero((crowd < 0) & voted)
     folds = np.array_split(np.random.default_rng(seed_sequence(random_seed)).permutation(known), FOLDS)
     for fold in [*folds, rest]:

@@ -69,7 +69,7 @@ def independence_check(
         "posterior"
     ]
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
-    confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
+    confusion = tree["confusion"].values.astype(float).reshape(-1, *tree["confusion"].shape[2:])
     confusion /= confusion.sum(axis=-1, keepdims=True)
     rng = np.random.default_rng(stream_apart(root, "replicated systems"))
     common, agreed = agreements(systems.predicted, systems.n_labels)
@@ -95,10 +95,8 @@ def independence_check(
 
 def agreements(predicted: Array, n_labels: int) -> tuple[Floats, Floats]:
     """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
-    given = (predicted >= 0).astype(np.float64)
-    same = sum(
-        of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels))
-    )
+    given = (predicted >= 0).astype(float)
+    same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(float) for k in range(n_labels)))
     return given @ given.T, np.asarray(same)
 
 

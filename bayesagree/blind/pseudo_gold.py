@@ -40,7 +40,7 @@ def sampling(systems: Systems, *, sets: int = 1000, random_seed: Seed = None) ->
 
     def draw(block: tuple[slice, Rng]) -> LabelCodes:
         some, rng = block
-        place = (rng.random((some.stop - some.start, item.size)) * n).astype(np.int64)
+        place = (rng.random((some.stop - some.start, item.size)) * n).astype(int)
         return systems.predicted[voters[place, item], item]
 
     blocks = item_blocks(positive_int(sets, "sets"))

@@ -32,7 +32,7 @@ def cells_of(comparisons: Comparisons, *, oriented: bool, by_item: bool, by_anno
     entry_model = np.arange(c.models.size, dtype=np.int32)
     first, second = c.first, c.second
     if by_item:
-        key = c.item_index.astype(np.int64) * c.models.size
+        key = c.item_index.astype(int) * c.models.size
         used, entry = np.unique(np.concatenate([key + first, key + second]), return_inverse=True)
         if used.size > MOST_ENTRIES:
             raise InputError(

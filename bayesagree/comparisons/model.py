@@ -99,6 +99,6 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         if (observed % 1).any():  # comparisons made again weigh less than one
             pm.Potential("outcomes", pt.as_tensor(observed) * pt.log(probability), dims=dims)
         else:
-            counts = observed.astype(np.int64)
+            counts = observed.astype(int)
             pm.Multinomial("outcomes", counts.sum(axis=1), probability, observed=counts, dims=dims)
     return graph

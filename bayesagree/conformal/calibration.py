@@ -115,7 +115,7 @@ def conformalize(
         )
     weight = winners(plausibility) if method == "majority" else plausibility
     groups = np.array([EVERYONE])
-    index = np.zeros(items.size, np.int64)
+    index = np.zeros(items.size, int)
     if by is not None:
         groups, index = np.unique(groups_of(by, items), return_inverse=True)
     sizes = np.bincount(index, minlength=groups.size)

@@ -82,10 +82,10 @@ def set_coverage(
     chosen = _aligned(sets, expected.items, expected.categories)
     held = _mass_coverage(truth, chosen, probability(mass, "mass"))
     values = {
-        "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(np.float64)),
-        "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(np.float64)),
+        "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(float)),
+        "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(float)),
         "mass_coverage": held,
-        "size": chosen.sum(axis=2).astype(np.float64),
+        "size": chosen.sum(axis=2).astype(float),
     }
     groups = np.full(expected.items.size, EVERYONE) if by is None else groups_of(by, expected.items)
     rows = []
@@ -173,9 +173,7 @@ def _mass_coverage(truth: Truth, sets: Booleans, mass: float) -> Floats:
     """Return the share of draws in which a set holds the mass, shape (model, item)."""
     parts = []
     for block in plausibility_draws(truth).blocks:
-        held = np.einsum(
-            "isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(np.float64)
-        )
+        held = np.einsum("isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(float))
         parts.append((held >= mass - ROUNDING).mean(axis=2))
     return np.concatenate(parts, axis=1)
 

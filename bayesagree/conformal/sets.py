@@ -200,7 +200,7 @@ class ConformalSets:
         if self.grouped and by is None:
             raise InputError(f"these sets were calibrated by group ({shorten(known)}): pass by=")
         if by is None:
-            return np.zeros(predictions.items.size, np.int64)
+            return np.zeros(predictions.items.size, int)
         if not self.grouped:
             raise InputError(
                 "these sets were not calibrated by group; leave out by=, or pass it to conformalize"

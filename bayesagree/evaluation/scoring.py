@@ -228,7 +228,7 @@ def evaluate(
     pooled, runs = kept.pooled(), kept.runs
     known = None if gold is None else scored_gold(gold, predictions, kept)
     options |= {} if known is None else {"gold": known}
-    levels = None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, np.float64)).tolist())
+    levels = None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, float)).tolist())
     choice = Choice(plausibility, "")
     if is_auto(plausibility):
         if options.get("exclude") is None:

@@ -43,7 +43,7 @@ def copies(case: Case) -> Finding:
     of camps or of items of unlike difficulty, sets the scale on which a pair stands out.
     """
     often = np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:]
-    cell = case.annotations.item_index.astype(np.int64) * case.given.shape[1] + case.code
+    cell = case.annotations.item_index.astype(int) * case.given.shape[1] + case.code
     met, same = (_met(case.who, at, often) for at in (case.annotations.item_index, cell))
     rate = (case.given / np.maximum(case.given.sum(axis=1, keepdims=True), 1))[often]
     habit = np.minimum(rate @ rate.T, 0.98)

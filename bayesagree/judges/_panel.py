@@ -100,7 +100,7 @@ def panel_of(
         of_person = verdict_values(people, positive)
         number = np.isfinite(of_person).sum(axis=1)
         yes = np.nansum(of_person, axis=1)
-    votes = np.zeros(items.size, np.int64)
+    votes = np.zeros(items.size, int)
     agree = np.zeros(items.size)
     votes[place], agree[place] = number, yes
     everything = np.full(items.size, ALL) if system is None else system
@@ -160,7 +160,7 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
             names = [f"{factor.name} {name}: {column}" for column in called]
             parts.append((base * (factor.code == level)[:, None], scale_index, names))
     blocks, index, names = zip(*parts)
-    return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, np.float64))
+    return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, float))
 
 
 def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: Array, seen: Booleans) -> Floats:
@@ -181,13 +181,13 @@ def _strata(inclusion: Floats) -> Factor:
     """Group the items by inclusion probability, about as many labels expected in each stratum."""
     order = np.argsort(inclusion, kind="stable")
     before = np.cumsum(inclusion[order]) - inclusion[order] / 2
-    stratum = np.empty(inclusion.size, np.int64)
-    stratum[order] = np.minimum(before / inclusion.sum() * STRATA, STRATA - 1).astype(np.int64)
+    stratum = np.empty(inclusion.size, int)
+    stratum[order] = np.minimum(before / inclusion.sum() * STRATA, STRATA - 1).astype(int)
     # Equal probabilities belong together, in the stratum where the first of them is.
     _, first, back = np.unique(inclusion[order], return_index=True, return_inverse=True)
     stratum[order] = stratum[order][first][back]
     levels, code = np.unique(stratum, return_inverse=True)
-    return Factor("inclusion", levels.astype(str), code.astype(np.int64))
+    return Factor("inclusion", levels.astype(str), code.astype(int))
 
 
 def _standardised(verdict: Floats) -> Floats:
@@ -215,7 +215,7 @@ def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
 
 def verdict_codes(judges: Labels) -> Integers:
     """Return the category that each judge gave each item, the first of repeated ones, -1 for none: (item, judge)."""
-    codes = np.full((judges.items.size, judges.annotators.size), -1, np.int64)
+    codes = np.full((judges.items.size, judges.annotators.size), -1, int)
     codes[judges.item_index[::-1], judges.annotator_index[::-1]] = judges.label_index[::-1]
     return codes
 
@@ -232,4 +232,4 @@ def _code(labels: Labels, positive: Hashable) -> int:
 
 def _factor(name: str, groups: ItemGroup, items: Array) -> Factor:
     code, levels = pd.factorize(group_of_each(groups, items, name).astype(str), sort=True)
-    return Factor(name, np.asarray(levels, str), code.astype(np.int64))
+    return Factor(name, np.asarray(levels, str), code.astype(int))

@@ -226,7 +226,7 @@ def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
         better = counted & ~tied & (of_judge > of_person)
         parts = (tied, better, counted & ~tied & ~better)
         tables.append([np.bincount(labels.annotator_index[p], minlength=labels.annotators.size) for p in parts])
-    return np.moveaxis(np.array(tables, np.int64), 1, 2)
+    return np.moveaxis(np.array(tables, int), 1, 2)
 
 
 def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floats, Floats]:
@@ -243,7 +243,7 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
     """Minus the root mean square distance to the other people's ratings, of the judge's and the person's."""
     place = positions(ratings.items, judges.items, "the judges", "item")
     if judges.numbers is None:
-        said = np.append(np.asarray(judges.categories, np.float64), np.nan)[judges.hard_labels()[model]]
+        said = np.append(np.asarray(judges.categories, float), np.nan)[judges.hard_labels()[model]]
     else:
         said = judges.points()[model]
     verdict = said[place][ratings.item_index]

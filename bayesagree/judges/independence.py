@@ -147,7 +147,7 @@ def _errors(
     correlation = np.full((n_draws, n_judges, n_judges), np.nan)
     rate = np.empty((n_draws, n_judges))
     for draw, truth in enumerate(_truths(verdict, evidence, n_draws, rng)):
-        error = (verdict != truth[:, None]).astype(np.float64)
+        error = (verdict != truth[:, None]).astype(float)
         weight = rng.standard_exponential(n_items)
         rate[draw] = weight @ error / weight.sum()
         # Judges err as often on pseudo-items as on items, drawn a little to one half; who never errs does not there.
@@ -188,7 +188,7 @@ def _single_verdicts(judges: Labels | Predictions) -> tuple[Array, Array, Intege
     if isinstance(judges, Predictions):
         items = judges.items
         names = judges.models
-        verdict = judges.hard_labels().T.astype(np.int64)
+        verdict = judges.hard_labels().T.astype(int)
     elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
         items = judges.items
         names = judges.annotators

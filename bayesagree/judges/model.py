@@ -66,7 +66,7 @@ def corrected_rate_model(
     data = regression(panel, chosen)
     with pm.Model(coords={"item": panel.items[seen], "column": data.names}) as graph:
         n = pm.Data("observed_votes", panel.votes[seen], dims="item")
-        k = pm.Data("observed_positive_votes", panel.positive[seen].astype(np.int64), dims="item")
+        k = pm.Data("observed_positive_votes", panel.positive[seen].astype(int), dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
             scale = pm.HalfNormal("scale", data.scale_prior)

@@ -272,7 +272,7 @@ def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[
 def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
     code, n = panel.system.code, panel.system.levels.size
     counts = {"n_items": np.ones(code.size), "n_items_with_votes": panel.seen, "n_votes": panel.votes}
-    return {name: (("system",), np.bincount(code, v, n).astype(np.int64)) for name, v in counts.items()}
+    return {name: (("system",), np.bincount(code, v, n).astype(int)) for name, v in counts.items()}
 
 
 def _check(panel: Panel, target: str) -> None:
@@ -294,7 +294,7 @@ def _check(panel: Panel, target: str) -> None:
 
 def _warn_of_dependent(panel: Panel) -> None:
     """Warn of judges whose verdicts are not independent of the people's votes."""
-    positive = np.rint(panel.positive).astype(np.int64)
+    positive = np.rint(panel.positive).astype(int)
     counts = np.stack([panel.votes - positive, positive], axis=1)[panel.seen]
     said = np.where(np.isnan(panel.verdict), np.nan, panel.verdict > 0.5)[panel.seen]
     if np.isfinite(said).any():

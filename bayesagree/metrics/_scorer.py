@@ -207,7 +207,7 @@ class Scorer:
                 out[c] = kind.function(truth, self.given, *rest)
             else:
                 label = 1 if metric.label is None else names.index(metric.label)
-                out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, label)
+                out[c] = kind.score(sums[at], np.asarray(total, float), metric.number, label)
         return out
 
 

@@ -136,8 +136,8 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
     data, section 3.3.1; Wilcoxon / Mann-Whitney statistic for two values.
     """
-    batch = np.asarray(scores, dtype=np.float64)
-    values = np.asarray(truth, dtype=np.float64)
+    batch = np.asarray(scores, dtype=float)
+    values = np.asarray(truth, dtype=float)
     if values.ndim != 1 or batch.ndim not in (1, 2) or batch.shape[-1] != values.size or 0 in batch.shape[:-1]:
         raise InputError(
             f"scores have shape {batch.shape} and truth {values.shape}; they must be (model, item) or (item,), and "

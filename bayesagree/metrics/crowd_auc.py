@@ -54,7 +54,7 @@ def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, Arra
         scores = hard == np.arange(labels.categories.size)[:, None, None]
     else:
         scores = np.moveaxis(predictions.scores, -1, 0)
-    return labels, predictions.models, scores.astype(np.float64)
+    return labels, predictions.models, scores.astype(float)
 
 
 def auc(

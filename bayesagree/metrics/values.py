@@ -54,7 +54,7 @@ class Given(NamedTuple):
                 unlabelled[:, :, 0], unlabelled, none, points, numbers, points.mean(axis=1), names, levels
             )
         hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
-        scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, np.float64)
+        scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, float)
         best = np.ascontiguousarray(predictions.top_labels(depth))
         every = [hard[row : row + 1] for row in range(shape[0])]
         if (runs := predictions.runs) is not None:
@@ -194,7 +194,7 @@ Table = Callable[[Given], Floats]
 
 def hits(given: Given) -> Floats:
     """1 where the model gives the label."""
-    return (given.hard[..., None] == np.arange(given.categories.size)).astype(np.float64)
+    return (given.hard[..., None] == np.arange(given.categories.size)).astype(float)
 
 
 def log_losses(given: Given) -> Floats:
@@ -212,12 +212,12 @@ def distances(given: Given) -> Floats:
     """Steps from the model's label to each label; no label counts as the farthest one."""
     at = np.arange(given.categories.size)
     hard = given.hard[..., None]
-    return np.where(hard < 0, np.maximum(at, at[::-1]), np.abs(hard - at)).astype(np.float64)
+    return np.where(hard < 0, np.maximum(at, at[::-1]), np.abs(hard - at)).astype(float)
 
 
 def near(given: Given) -> Floats:
     """1 where the model's label is the label or next to it."""
-    return (distances(given) <= 1).astype(np.float64)
+    return (distances(given) <= 1).astype(float)
 
 
 def of_true_label(table: Table) -> Callable[[Drawn, Given], Floats]:

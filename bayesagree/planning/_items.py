@@ -117,7 +117,7 @@ def _of_votes(shape: Floats, predicted: Codes) -> tuple[Array, ...]:
         log_chance = sp.special.betaln(moved[:, label], others) - sp.special.betaln(shape[at, label], others)
         gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
     known = _of_label(now, predicted), after, (shape / total[:, None]).T, now.max(axis=1)
-    return *known, np.maximum(gain, 0.0) / votes, votes.astype(np.int64)
+    return *known, np.maximum(gain, 0.0) / votes, votes.astype(int)
 
 
 def _of_label(top: Floats, label: Codes) -> Floats:
@@ -136,14 +136,14 @@ def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[Array, ...]:
     predicted = all_predicted[:, block.items]
     plausibility, top = np.asarray(block.plausibility), block.true_label
     n_items, n_draws, n_labels = plausibility.shape
-    right = (predicted[..., None] == top).astype(np.float64)
+    right = (predicted[..., None] == top).astype(float)
     chance = plausibility.mean(axis=1).T
     after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance[:, None], 1e-300))
-    is_top = (top[..., None] == np.arange(n_labels)).astype(np.float64)
+    is_top = (top[..., None] == np.arange(n_labels)).astype(float)
     share = is_top.mean(axis=1)
     first = share.argmax(axis=1)
     lead = is_top - (top == first[:, None])[..., None]
-    rise, votes, weight = np.zeros(n_items), np.ones(n_items, np.int64), np.ones_like(plausibility)
+    rise, votes, weight = np.zeros(n_items), np.ones(n_items, int), np.ones_like(plausibility)
     for m in range(1, MOST_VOTES + 1):
         weight *= plausibility
         open_ = rise == 0

@@ -12,7 +12,7 @@ from bayesagree.inference.cells import cell_sums
 from bayesagree.planning._outlook import Lead, Outlook
 
 # Numbers of comparisons that are tried: neighbours differ by 7 %; and those that are shown.
-NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(np.int64))
+NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(int))
 SHOWN = np.array([0, *(step * 10**power for power in range(6) for step in (1, 2, 5)), 10**6])
 
 

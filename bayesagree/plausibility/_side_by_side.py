@@ -38,7 +38,7 @@ class Counts(NamedTuple):
     def of(cls, at: Integers, n: Array, places: int) -> "Counts":
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
-        n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]
+        n, most, at = n.ravel()[some].astype(int), int(n.max(initial=0)), at.ravel()[some]
         # Places that have draws: of a thousand labels hardly any confusion has one.
         met = np.bincount(at, minlength=places) > 0
         known, place = np.flatnonzero(met), (np.cumsum(met) - 1)[at]

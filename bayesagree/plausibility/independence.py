@@ -257,13 +257,13 @@ class CodedVotes(NamedTuple):
 
     def sum(self, hit: Any = True) -> Integers:
         """Number of votes of each item, of those that hit."""
-        return np.bincount(self.item, self.times * hit, self.n_items).astype(np.int64)
+        return np.bincount(self.item, self.times * hit, self.n_items).astype(int)
 
     def planted(self) -> _Hits:
         """Return the hits of a planted model: the most frequent code of each item, partly replaced."""
         table = sp.sparse.csr_array((self.times, (self.item, self.code)), (self.n_items, self.n_codes)).tocoo()
-        n, item, number = self.sum(), table.row, table.data.astype(np.int64)
-        most = table.max(axis=1).toarray().ravel().astype(np.int64)
+        n, item, number = self.sum(), table.row, table.data.astype(int)
+        most = table.max(axis=1).toarray().ravel().astype(int)
         # A code at random has the votes of a cell with probability 1 / n_codes, and else none.
         missed = 1 - np.bincount(item, minlength=n.size) / self.n_codes
         weight = np.repeat([1 - REPLACED, REPLACED / self.n_codes], [n.size, item.size])

@@ -124,7 +124,7 @@ def label_switching(result: xr.DataTree) -> float:
     posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior:
         raise InputError("label switching is seen in confusion matrices; keep them (confusion=True)")
-    given = result["constant_data"].to_dataset()["n_labels_given"].values.astype(np.float64)
+    given = result["constant_data"].to_dataset()["n_labels_given"].values.astype(float)
     order = ("chain", "draw", "annotator", "category", "observed_category")
     matrices = np.einsum("cdjkl,j->cdkl", np.nan_to_num(posterior["confusion"].transpose(*order).values), given)
     flat = matrices.reshape(-1, *matrices.shape[2:])
@@ -244,9 +244,9 @@ def _agreement(labels: Labels, given: Array) -> tuple[Floats, Floats]:
         return np.full(2, np.nan), np.zeros(1)
     sizes, size = np.unique(total[some], return_inverse=True)
     share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
-    place = np.floor(share * SHARES + 1e-9).astype(np.int64)
+    place = np.floor(share * SHARES + 1e-9).astype(int)
     histogram = np.bincount(size * (SHARES + 1) + place, minlength=sizes.size * (SHARES + 1))
-    return np.array([share.mean(), share.var()]), histogram.astype(np.float64)
+    return np.array([share.mean(), share.var()]), histogram.astype(float)
 
 
 def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:

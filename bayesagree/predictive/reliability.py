@@ -110,7 +110,7 @@ def reliability_curve(
     """
     annotations = as_annotations(annotations)
     name, held_out = _held_out(annotations, plausibility)
-    levels = np.asarray(GRID if reliabilities is None else reliabilities, dtype=np.float64)
+    levels = np.asarray(GRID if reliabilities is None else reliabilities, dtype=float)
     if levels.ndim != 1 or levels.size == 0 or np.unique(levels).size != levels.size:
         raise InputError(f"reliabilities={reliabilities!r} must be one or several different numbers")
     observed = _observed_agreement(annotations)
@@ -143,7 +143,7 @@ def _curve(
     name: str,
 ) -> xr.Dataset:
     kept = scores.scored > 0
-    number = scores.scored[kept].astype(np.float64)
+    number = scores.scored[kept].astype(float)
     log_score, agreement = scores.log_score[:, kept], scores.agreement[:, kept]
     mean = log_score.sum(axis=1) / number.sum()
     drawn, drawn_agreement = np.empty((2, levels.size, replicates))
@@ -175,7 +175,7 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
     Where an annotator ties several labels for the first place, each of them is the first choice with equal chance.
     """
     if isinstance(annotations, Labels):
-        chosen = annotations.counts().astype(np.float64)
+        chosen = annotations.counts().astype(float)
         n = own = chosen.sum(axis=1)  # annotators agree with themselves; those pairs are taken out
     else:
         n_items, first = annotations.items.size, annotations.block == 0

@@ -91,17 +91,17 @@ def group_agreement(
     group, item = of_row[kept], annotations.item_index[kept]
     # x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
     if annotations.kind == "labels":
-        code, x = annotations.label_index[kept].astype(np.int64), np.eye(annotations.categories.size)
+        code, x = annotations.label_index[kept].astype(int), np.eye(annotations.categories.size)
     else:
         values, code = np.unique(annotations.unit()[kept], return_inverse=True)
         x = values[:, None]
     # Of each value 1, x and |x|^2, shape (value, moment).
     moments = np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
-    by_cell = _sums(moments[code], group.astype(np.int64) * n_items + item, (size, n_items))
+    by_cell = _sums(moments[code], group.astype(int) * n_items + item, (size, n_items))
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
-    given = np.bincount(code, minlength=len(moments)).astype(np.float64)
+    given = np.bincount(code, minlength=len(moments)).astype(float)
     pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
     weighted = replicated_sums(
         np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed))
@@ -154,9 +154,9 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
     if not paired.size:
         return np.zeros((PSEUDO_ITEMS, 3 + 2 * x.shape[1]))
     by_size = paired[np.argsort(n[paired], kind="stable")]
-    template = by_size[((np.arange(half) + 0.5) / half * by_size.size).astype(np.int64)]
-    first = x[template, 0].astype(np.int64)
-    size = first + (0 if same else y[template, 0].astype(np.int64))
+    template = by_size[((np.arange(half) + 0.5) / half * by_size.size).astype(int)]
+    first = x[template, 0].astype(int)
+    size = first + (0 if same else y[template, 0].astype(int))
     rows = moments[pseudo_codes(size, given)]
     size = np.tile(size, 2)
     item = np.repeat(np.arange(PSEUDO_ITEMS), size)

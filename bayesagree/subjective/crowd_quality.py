@@ -131,7 +131,7 @@ class Judgments:
         n_items = labels.items.size
         n_annotators = labels.annotators.size
         n_labels = labels.categories.size
-        pair = labels.item_index.astype(np.int64) * n_annotators + labels.annotator_index
+        pair = labels.item_index.astype(int) * n_annotators + labels.annotator_index
         judged = np.bincount(np.unique(pair) // n_annotators, minlength=n_items)
         if (judged < 2).all():
             raise InputError("no item was judged by two annotators: there is no agreement to measure")

@@ -132,13 +132,13 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
 def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> Booleans:
     """Return which items are among those named, shape (item,)."""
     if items is None:
-        return np.ones(annotations.items.size, np.bool_)
+        return np.ones(annotations.items.size, bool)
     requested = list(items)
     if bad := [item for item in requested if not isinstance(item, Hashable)]:
         raise InputError(f"items= holds {bad[0]!r}, which names no item")
     position = pd.Index(annotations.items).get_indexer(pd.Index(requested))
     refuse(position < 0, lambda k: f"item {as_python(requested[k])!r} has no annotation")
-    chosen = np.zeros(annotations.items.size, np.bool_)
+    chosen = np.zeros(annotations.items.size, bool)
     chosen[position] = True
     return chosen
 

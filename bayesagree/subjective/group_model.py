@@ -128,7 +128,7 @@ def group_posterior(
     per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
     constant_data = {
         "n_annotators": (("group",), np.bincount(counts.group, minlength=counts.groups.size)),
-        "n_annotations": (("model", "group"), np.stack(per_group).astype(np.int64)),
+        "n_annotations": (("model", "group"), np.stack(per_group).astype(int)),
     }
     groups = {"posterior": posterior, "constant_data": constant_data}
     coords = {"model": counts.models, "group": counts.groups}
@@ -200,9 +200,7 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
         raise InputError("no group has an annotator with both annotations and predictions of every model")
     new = np.append(np.where(has_data, np.cumsum(has_data) - 1, -1), -1)[groups.index]
     kept = new >= 0
-    return GroupCounts(
-        models, groups.names[has_data], new[kept], agree[:, kept].astype(np.int64), total[:, kept]
-    )
+    return GroupCounts(models, groups.names[has_data], new[kept], agree[:, kept].astype(int), total[:, kept])
 
 
 def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Model":

@@ -156,7 +156,7 @@ def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, random_seed: Seed
     kept = (group >= 0) & ~np.isnan(values).any(axis=0)
     n = np.bincount(group[kept], minlength=result.sizes["group"])
     weight = rng.exponential(size=(positive_int(draws, "draws"), int(kept.sum())))
-    member = (group[kept][:, None] == np.flatnonzero(n)[None, :]).astype(np.float64)
+    member = (group[kept][:, None] == np.flatnonzero(n)[None, :]).astype(float)
     means = (
         np.stack([(weight * value[kept]) @ member for value in values], axis=1) / (weight @ member)[:, None, :]
     )

@@ -144,7 +144,7 @@ class EvaluationSpecification:
             groups = Groups.by_features(annotations, annotators, self.protected)
             composition = groups.composition(annotations)
             group = groups.of_rows(annotations)
-            cells = group.astype(np.int64) * n_items + at
+            cells = group.astype(int) * n_items + at
             n_cells = groups.names.size * n_items
             gaps += _few(cells[group >= 0], n_cells, "cells (group, item)", self.labels_per_group_and_item)
             sizes: Any = composition["annotators"]

@@ -157,7 +157,7 @@ def crowd_labels(
     if votes > j:
         raise InputError(f"labels_per_item={votes} is more than the {j} annotators there are")
     rng = np.random.default_rng(seed_sequence(random_seed))
-    share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, dtype=np.float64)
+    share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, dtype=float)
     if confusion is None:
         shape = np.ones((j, k, k)) + rng.uniform(1, 8, j)[:, None, None] * np.eye(k)
         confusion = rng.standard_gamma(shape)
@@ -173,9 +173,7 @@ def crowd_labels(
     given = categories(rng, confusion[annotator, read])
     order = np.lexsort((annotator, item))
     item, annotator, given = (column[order].astype(np.int32) for column in (item, annotator, given))
-    labels = Labels(
-        np.arange(n), np.arange(j), item, annotator, np.arange(k), given, np.ones(item.size, np.int64)
-    )
+    labels = Labels(np.arange(n), np.arange(j), item, annotator, np.arange(k), given, np.ones(item.size, int))
     return CrowdLabels(labels, truth, share, np.asarray(confusion), plausibility)
 
 

@@ -75,7 +75,7 @@ class DirichletItems(ItemPosterior):
 
 def prior_shape(prior: Prior, n_labels: int) -> Floats:
     """Return the prior shape of each label, shape (label,)."""
-    shape = np.asarray(1 / n_labels if prior is None else prior, dtype=np.float64)
+    shape = np.asarray(1 / n_labels if prior is None else prior, dtype=float)
     shape = np.full(n_labels, shape) if shape.ndim == 0 else shape
     if shape.shape != (n_labels,):
         raise InputError(

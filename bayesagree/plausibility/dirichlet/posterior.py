@@ -49,7 +49,7 @@ class Dirichlet(DirichletItems):
 
     def problem(self, annotations: Labels) -> Floats:
         """Return the shapes of all items: gamma times the counts plus the prior."""
-        weight = positive(self.reliability, "reliability", zero=True) * annotations.count.astype(np.float64)
+        weight = positive(self.reliability, "reliability", zero=True) * annotations.count.astype(float)
         prior = prior_shape(self.prior, annotations.categories.size)
         return shapes_of(annotations.item_index, annotations.label_index, weight, annotations.items.size, prior)
 

@@ -135,7 +135,7 @@ class Chains:
 
         def density(apart: Booleans) -> tuple[Floats, Floats, Integers]:
             """Log density of the state of each item, weights of its typical label, and pooled votes."""
-            pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
+            pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(int))
             weight = np.exp(np.einsum("kcgi,cgi->kci", rarer, apart)) * (shape[..., None] + pooled)
             size, at = pooled.sum(axis=0), chain[:, None]
             value = np.log(weight.sum(axis=0) / (whole[:, None] + size)) - of_all[at, size]

@@ -92,7 +92,7 @@ class Levels:
     def known_in(ratings: Ratings) -> Integers:
         """Return the annotators of five ratings or more, the most prolific if they are many."""
         if not ratings.annotators_known:
-            return np.empty(0, np.int64)
+            return np.empty(0, int)
         size = np.bincount(ratings.annotator_index)
         return np.sort(np.argsort(-size, kind="stable")[: min(MOST, int((size >= FEWEST).sum()))])
 
@@ -215,7 +215,7 @@ class Levels:
             {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])} if n else {}
         )
         dims = ("chain", "draw", "annotator")
-        number = self.table[0].sum(axis=1).astype(np.int64)
+        number = self.table[0].sum(axis=1).astype(int)
         return {
             "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
             "constant_data": {"n_ratings": (("item",), number)},

@@ -67,7 +67,7 @@ class Races(NamedTuple):
         n_items = rankings.items.size
         width = rankings.categories.size + 1
         choice = rankings.offered
-        of_ranking = rankings.item_index.astype(np.int64)
+        of_ranking = rankings.item_index.astype(int)
         named = rankings.ranking_index(), rankings.label_index
         chosen = (
             named
@@ -92,7 +92,7 @@ class Races(NamedTuple):
             return first[ranking] + found - slot_start[of_ranking[ranking]]
 
         offered = width - 1 if choice is None else np.diff(choice.start)
-        last = rankings.block[rankings.start[1:] - 1].astype(np.int64) + (np.diff(rankings.start) < offered)
+        last = rankings.block[rankings.start[1:] - 1].astype(int) + (np.diff(rankings.start) < offered)
         depth = last[race]
         if choice is not None:
             depth[:] = -1
@@ -123,7 +123,7 @@ class Races(NamedTuple):
             np.searchsorted(race, np.arange(one.size + 1)),
             entry,
             block,
-            (arrivals * reliability).astype(np.int64),
+            (arrivals * reliability).astype(int),
             place,
         )
 

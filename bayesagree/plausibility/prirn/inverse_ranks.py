@@ -80,6 +80,6 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> Floats:
 
 def _scores(rankings: Rankings, ties: Ties) -> tuple[Integers, Floats]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
-    item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
+    item = rankings.item_index[rankings.ranking_index()].astype(int)
     score = inverse_ranks(rankings, ties=ties)
     return item, score / np.bincount(item, weights=score, minlength=rankings.items.size)[item]
