@@ -300,7 +300,7 @@ def phi_row(sides: Sequence[Items], ci_prob: float, rng: Rng, progress: Advance)
             warnings.simplefilter("always")
             fits.append(common_agreement(given, ci_prob=ci_prob, random_seed=rng, progress=progress))
         notes += [f"{name}{w.message}" for w in caught]
-        if (weight := float(fits[-1]["agreement"]["prob_inflated"])) > NOTED_SHARE:
+        if (weight := float(fits[-1]["agreement/prob_inflated"])) > NOTED_SHARE:
             notes.append(
                 f"{name}answers at an end of the scale are outright ends with probability {weight:.2f}"
             )

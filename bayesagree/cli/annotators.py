@@ -67,7 +67,7 @@ def annotators(
     found = given.groupby(crowd.annotator_index).sum().reindex(range(len(table)))
     table.insert(2, "matches_truth", found["right"] / found["n"])
     table = table.sort_values("flags", key=lambda flags: flags.map(len) == 0, kind="stable")
-    confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
+    confusion = tree["posterior/confusion"].mean(("chain", "draw")).rename("probability")
     tables = [
         Table("annotators", table, "Annotators, flagged first; intervals are HDI 0.95", most=_SHOWN),
         Table("confusion", confusion.to_dataframe().reset_index(), most=0),

@@ -27,7 +27,7 @@ def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> Answer:
     table: Any = compare(tree)[["score", "lower", "upper", "prob_best", "prob_better", "tier"]]
     table = table.rename(columns={"score": "uncertainty_adjusted_accuracy"})
     table.insert(0, "accuracy_against_majority_vote", vote[table.index])
-    open_share = np.mean(np.asarray(tree["certainty"]["annotation_certainty"]) < OPEN)
+    open_share = np.mean(np.asarray(tree["certainty/annotation_certainty"]) < OPEN)
     best, second, *_ = table.index
     verdict = "also ranks" if vote.idxmax() == best else "would have ranked"
     notes = [

@@ -108,7 +108,7 @@ class ConformalSets:
     @property
     def categories(self) -> Array:
         """Names of the labels."""
-        return np.asarray(self.calibration["constant_data"]["category"])
+        return np.asarray(self.calibration["constant_data/category"])
 
     def predict_set(self, predictions: Predictions, *, by: ItemGroup | None = None) -> xr.DataArray:
         """Return the set of each item.

@@ -60,7 +60,7 @@ def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -
     most = counts == counts.max(axis=1, keepdims=True)
     vote = row_shares(most)  # a tied vote is right by the share of its labels
     tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
-    top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
+    top = np.asarray(tree["posterior/top_label"]).reshape(-1, codes.size)
     gap = (vote[at, top] - (top == codes)).sum(axis=1)
     better = float((gap > 1e-9).mean() + (np.abs(gap) <= 1e-9).mean() / 2)
     return found | {"vote_agrees": float(vote[at, codes].mean()), "vote_beats_gold": better}

@@ -208,7 +208,7 @@ def _known_truths(truth: Gold | xr.DataTree, items: Array, labels: Array) -> tup
     if isinstance(truth, xr.DataTree):
         if "plausibility" not in truth["posterior"]:
             raise InputError("this result holds no plausibility of every label; draw it without top_labels=")
-        mean = truth["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category")
+        mean = truth["posterior/plausibility"].mean(("chain", "draw")).transpose("item", "category")
         order = positions(labels, mean["category"].values, "the truth", "label")
         known = np.isin(items, mean["item"].values)
         evidence = mean.sel(item=items[known]).values[:, order]

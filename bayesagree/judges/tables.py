@@ -71,7 +71,7 @@ def _warnings(result: xr.DataTree) -> list[str]:
         sentences.append(
             f"People labelled {number} items in all; below {FEW_VOTES} the intervals are wide and lean on the prior."
         )
-    raw = result["raw"].to_dataset()["rate"].stack(pair=("system", "judge"))
+    raw = result["raw/rate"].stack(pair=("system", "judge"))
     sentences += [
         f"Judge {judge} gave one label to every item of {system}: the verdicts say nothing about these items."
         for (system, judge), rate in zip(raw["pair"].values, raw.values)

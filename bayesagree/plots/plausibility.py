@@ -57,7 +57,7 @@ def plot_plausibility(
     'item 0: 200 draws, line = mean'
     """
     values = _draws(truth, [item])[0]
-    labels = np.asarray(truth["posterior"]["category"])[: values.shape[1]]
+    labels = np.asarray(truth["posterior/category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
     _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
@@ -117,7 +117,7 @@ def plot_simplex(
     """
     if "category" not in truth["posterior"].coords:
         raise InputError("a simplex is of labels, and this posterior has none")
-    names = np.asarray(truth["posterior"]["category"])
+    names = np.asarray(truth["posterior/category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")

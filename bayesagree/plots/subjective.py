@@ -63,7 +63,7 @@ def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
 
 
 def _intervals(result: xr.DataTree, axes: Panels | None) -> Panels:
-    drawn = result["posterior"]["performance"].transpose("model", "chain", "draw", "group")
+    drawn = result["posterior/performance"].transpose("model", "chain", "draw", "group")
     models, groups = drawn["model"].values, drawn["group"].values
     names = with_sizes(groups, result["constant_data"].to_dataset()["n_annotators"].values)
     at = range(len(groups))

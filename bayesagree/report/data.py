@@ -271,7 +271,7 @@ def _evaluated(
             against = evaluate(case.annotations, case.models, gold=gold, **shared)
     if record.specification.takes_predictions and not record.specification.asks_threshold:
         trees: Any = [seen]  # the evaluation draws the labels that predictions inform
-        found = [trees[0]["certainty"].to_dataset()["label_certainty"]]
+        found = [trees[0]["certainty/label_certainty"]]
     else:
         trees = [_posterior(case, level) for level in settings.reliability]
         exact = record.closed_form

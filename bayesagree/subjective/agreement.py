@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats
 from bayesagree.agreement._coefficients import EQUAL_TAILS, FEWEST, SHORTEST, few, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.annotations import Labels, Ratings
@@ -122,7 +122,7 @@ def group_agreement(
     return table
 
 
-def _sums(values: Floats, at: Integers, shape: tuple[int, int]) -> Floats:
+def _sums(values: Floats, at: Array, shape: tuple[int, int]) -> Floats:
     """Sum rows (row, moment) by their place in a table, shape (*shape, moment)."""
     sums = [np.bincount(at, column, shape[0] * shape[1]) for column in values.T]
     return np.stack(sums, axis=-1).reshape(*shape, -1)

@@ -142,7 +142,7 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     probability(false_share, "false_share")
     if "derived" not in truth or "prob_different" not in truth["derived"]:
         raise InputError("dividing_items takes the result of group_dirichlet")
-    table: Any = truth["derived"]["prob_different"].to_dataframe().reset_index().dropna()
+    table: Any = truth["derived/prob_different"].to_dataframe().reset_index().dropna()
     if table.empty:
         raise InputError(
             "no group has two votes on any item: a view of its own and one vote by chance look the same, so that only "
@@ -192,10 +192,10 @@ def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
     DataFrame
         Columns group, votes, ``divided`` (mean share of items), lower, upper (HDI 0.95), ``p_value``.
     """
-    draws = truth["posterior"]["divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
+    draws = truth["posterior/divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
     lower, upper = column_hdi(draws)
-    names = truth["posterior"]["group"].values
-    columns = {"group": names, "votes": truth["constant_data"]["n_votes"].sum("item").values}
+    names = truth["posterior/group"].values
+    columns = {"group": names, "votes": truth["constant_data/n_votes"].sum("item").values}
     columns |= {"divided": draws.mean(axis=0), "lower": lower, "upper": upper}
     return pd.DataFrame(columns | {"p_value": test["p_value"].sel(group=names).values})
 
@@ -216,6 +216,6 @@ def group_truth_tables(
     truth = group_dirichlet(labels, groups=groups, draws=draws, random_seed=random_seed, top_labels=1)
     test = group_permutation_test(labels, groups, random_seed=random_seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
-    known = bool(truth["derived"]["prob_different"].notnull().any())
+    known = bool(truth["derived/prob_different"].notnull().any())
     items = dividing_items(truth) if known else pd.DataFrame(columns=["group", "item", "prob_different"])
     return {"scores": scores, "groups": group_truth_table(truth, test), "items": items}
