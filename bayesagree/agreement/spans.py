@@ -78,9 +78,8 @@ def span_f1(
                 total[d, p] = (len(given[first]) + len(given[second])) / 2
     if not total.any():
         raise InputError("nobody marked a span in a document that two annotators read")
-    shape = weight_shape(int(both.any(axis=1).sum()))
     weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(
-        shape, (REPLICATES, len(documents))
+        weight_shape(int(both.any(axis=1).sum())), (REPLICATES, len(documents))
     )
     with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
         estimate = matched.sum(axis=0) / total.sum(axis=0)

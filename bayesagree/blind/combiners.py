@@ -46,8 +46,7 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", random_se
 
 def best_threshold(counts: Integers, truth: Integers, metric: str, positive: int) -> float:
     """Return the share of votes at which thresholded votes score best against `truth`, shape (item,)."""
-    share = counts[:, positive] / np.maximum(counts.sum(axis=1), 1)
-    levels = np.unique(np.append(share, 0.5))
+    levels = np.unique(np.append(counts[:, positive] / np.maximum(counts.sum(axis=1), 1), 0.5))
     chosen = np.stack([above_threshold(counts, level, positive) for level in levels])
     scores = scores_of_counts(confusion_counts(truth[None], chosen, 2), metric, positive)[0]
     scores[np.ptp(chosen, axis=1) == 0] = -np.inf

@@ -81,8 +81,7 @@ def independence_check(
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         simulated[draw] = agreements(labels, systems.n_labels)[1]
         uneven[draw] = unevenness(labels, systems.n_labels)
-    observed = np.where(common > 0, agreed / np.maximum(common, 1), np.nan)
-    excess = observed - shares.mean(axis=0)
+    excess = np.where(common > 0, agreed / np.maximum(common, 1), np.nan) - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
     names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()

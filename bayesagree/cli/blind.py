@@ -56,10 +56,9 @@ def blind(
             judged["gold"] = hard_label_scores(given, truth, metric=name, positive=how.get("positive"))
         parts[name] = pd.DataFrame({judge: scores.to_series() for judge, scores in judged.items()})
     rows = pd.concat(parts, names=["metric"]).reset_index()
-    title = f"Scores by every method{', and against gold' if truth else ''}"
     tables = [
         Table("scores", score_table(tree), f"Scores by {methods[0]}, 95 % HDI"),
-        Table("methods", rows, title),
+        Table("methods", rows, f"Scores by every method{', and against gold' if truth else ''}"),
     ]
     notes = []
     if given.models.size > 2:

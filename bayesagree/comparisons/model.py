@@ -77,8 +77,7 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
 
     with pm.Model(coords=coords) as graph:
         scale = {name: pm.HalfNormal(name, sd) for name, sd in density.scale_prior.items()}
-        unit = pm.Normal("strength_unit", dims="model")
-        strength = unit * scale.get("strength_sd", prior.strength_sd)
+        strength = pm.Normal("strength_unit", dims="model") * scale.get("strength_sd", prior.strength_sd)
         pm.Deterministic("strength", strength - strength.mean(), dims="model")
         entry: Any = strength[cells.entry_model]
         if form.item_effects:

@@ -80,11 +80,10 @@ def set_coverage(
     truth = as_truth(truth)
     expected = expected_plausibility(truth)
     chosen = _aligned(sets, expected.items, expected.categories)
-    held = _mass_coverage(truth, chosen, probability(mass, "mass"))
     values = {
         "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(float)),
         "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(float)),
-        "mass_coverage": held,
+        "mass_coverage": _mass_coverage(truth, chosen, probability(mass, "mass")),
         "size": chosen.sum(axis=2).astype(float),
     }
     groups = np.full(expected.items.size, EVERYONE) if by is None else groups_of(by, expected.items)
@@ -150,8 +149,7 @@ def cross_sets(
     for f in range(folds):
         new = np.flatnonzero(fold == f)
         sets = conformalize(known[fold != f], models, **options)
-        part = models.take(new, expected.items[new])
-        found[:, new] = sets.predict_set(part, by=options.get("by")).values
+        found[:, new] = sets.predict_set(models.take(new, expected.items[new]), by=options.get("by")).values
     return xr.DataArray(
         found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set"
     )

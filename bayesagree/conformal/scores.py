@@ -89,8 +89,7 @@ def margin(scores: ScoreArray) -> ScoreArray:
     if scores.shape[1] < 2:
         raise InputError("score='margin' compares a label with the others, and there is one label")
     two_best = np.partition(scores, -2, axis=1)[:, -2:]
-    is_best = scores == two_best[:, 1:]
-    return scores - np.where(is_best, two_best[:, :1], two_best[:, 1:])
+    return scores - np.where(scores == two_best[:, 1:], two_best[:, :1], two_best[:, 1:])
 
 
 SCORES: dict[str, Callable[[ScoreArray], ScoreArray]] = {

@@ -216,8 +216,7 @@ class ConformalSets:
 
     def _array(self, values: Array, predictions: Predictions, name: str) -> xr.DataArray:
         coords = {"model": predictions.models, "item": predictions.items, "category": self.categories}
-        attrs = {"coverage": self.coverage}
-        return xr.DataArray(values, coords, ("model", "item", "category"), name, attrs)
+        return xr.DataArray(values, coords, ("model", "item", "category"), name, {"coverage": self.coverage})
 
 
 def groups_of(by: ItemGroup, items: Array) -> Array:

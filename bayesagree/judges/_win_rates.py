@@ -23,8 +23,7 @@ def win_draws(
     """Draw the probabilities of each annotator, (draw, annotator, 3), and of a new one, (draw, 3)."""
     shared = _shared_draws(counts, n_draws, rng, progress)
     concentration = np.exp(_log_mean(shared)) * _kappa(shared)[:, None]
-    of_each = _dirichlet(concentration[:, None, :] + counts, rng)
-    return of_each, _dirichlet(concentration, rng)
+    return _dirichlet(concentration[:, None, :] + counts, rng), _dirichlet(concentration, rng)
 
 
 def log_posterior(point: Floats, counts: Integers) -> Floats:
@@ -33,8 +32,7 @@ def log_posterior(point: Floats, counts: Integers) -> Floats:
     # A share of nearly 0 is nearly impossible, and neither 0 nor its logarithm is to be had.
     shape = np.maximum(np.exp(log_mean) * kappa[:, None], 1e-300)
     each = sp.special.gammaln(shape[:, None, :] + counts) - sp.special.gammaln(shape)[:, None, :]
-    total = counts.sum(axis=1)
-    whole = sp.special.gammaln(kappa[:, None] + total) - sp.special.gammaln(kappa)[:, None]
+    whole = sp.special.gammaln(kappa[:, None] + counts.sum(axis=1)) - sp.special.gammaln(kappa)[:, None]
     jacobian = log_mean.sum(axis=1) - np.logaddexp(0, point[:, 2]) - np.logaddexp(0, -point[:, 2])
     return each.sum(axis=(1, 2)) - whole.sum(axis=1) + jacobian
 
@@ -47,9 +45,8 @@ def _shared_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = 
     middle = share @ SPREADS
     sd = np.sqrt(share @ (SPREADS - middle) ** 2) + 0.5
     fit = Fit(np.append(ratios, middle), np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), sd]))
-    density = partial(log_posterior, counts=counts)
     # Of three parameters with one mode draws after three sweeps hardly depend.
-    drawn = chains_of(density, [fit], n_draws, 1, rng, progress, sweeps=3)[0]
+    drawn = chains_of(partial(log_posterior, counts=counts), [fit], n_draws, 1, rng, progress, sweeps=3)[0]
     return drawn[rng.permutation(n_draws)]  # neighbours hardly depend
 
 
@@ -63,5 +60,4 @@ def _kappa(points: Floats) -> Floats:
 
 
 def _dirichlet(shape: Floats, rng: Rng) -> Floats:
-    gamma = np.maximum(rng.standard_gamma(shape), 1e-300)
-    return row_shares(gamma)
+    return row_shares(np.maximum(rng.standard_gamma(shape), 1e-300))

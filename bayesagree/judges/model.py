@@ -69,11 +69,9 @@ def corrected_rate_model(
         k = pm.Data("observed_positive_votes", panel.positive[seen].astype(int), dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
-            scale = pm.HalfNormal("scale", data.scale_prior)
-            every: Any = pt.concatenate([scale, np.ones(1)])
+            every: Any = pt.concatenate([pm.HalfNormal("scale", data.scale_prior), np.ones(1)])
             sd = every[data.scale_index]
-        standard = pm.Normal("coefficient", dims="column")
-        mean = pt.dot(data.columns[seen], standard * sd)
+        mean = pt.dot(data.columns[seen], pm.Normal("coefficient", dims="column") * sd)
         if target == "share":
             rho = pm.Uniform("vote_correlation")
             effect = pm.Normal("item_effect", dims="item")

@@ -141,8 +141,7 @@ def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[Array, ...]:
     after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance[:, None], 1e-300))
     is_top = (top[..., None] == np.arange(n_labels)).astype(float)
     share = is_top.mean(axis=1)
-    first = share.argmax(axis=1)
-    lead = is_top - (top == first[:, None])[..., None]
+    lead = is_top - (top == share.argmax(axis=1)[:, None])[..., None]
     rise, votes, weight = np.zeros(n_items), np.ones(n_items, int), np.ones_like(plausibility)
     for m in range(1, MOST_VOTES + 1):
         weight *= plausibility

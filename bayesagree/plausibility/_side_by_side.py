@@ -56,5 +56,4 @@ def mean(rng: Rng, shape: Any) -> Floats:
     """Draw a Dirichlet vector of each row of shapes, none of its numbers so small that it could not come back."""
     if shape.min() < LARGE:
         return np.exp(np.maximum(log_dirichlets(rng, shape), LEAST))
-    drawn = rng.standard_gamma(shape)
-    return row_shares(drawn)
+    return row_shares(rng.standard_gamma(shape))

@@ -388,8 +388,7 @@ def _named(votes: CodedVotes, hit: Booleans, n: Array) -> int | None:
     if not rate.any():
         return None  # nobody has labelled enough items
     best = int(np.argmax(rate))
-    own = who == best
-    others = ((votes.sum(hit)[item] - hit[known]) / (n[item] - 1))[own].mean()
+    others = ((votes.sum(hit)[item] - hit[known]) / (n[item] - 1))[who == best].mean()
     # An able annotator agrees with an able model more than the average does, but not more than the next best.
     against = max(others, np.delete(rate, best).max(initial=0.0))
     expected = against if equal[best] == size[best] else (1 + against) / 2

@@ -103,8 +103,7 @@ def shared_wins(labels: Labels) -> xr.DataArray:
     [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
     """
     counts = labels.counts()
-    top = counts == counts.max(axis=1, keepdims=True)
-    return _by_category(labels, row_shares(top), "majority_vote")
+    return _by_category(labels, row_shares(counts == counts.max(axis=1, keepdims=True)), "majority_vote")
 
 
 def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.DataArray:

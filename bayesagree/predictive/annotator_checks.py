@@ -236,8 +236,7 @@ def agreement_check(
 
 def _agreement(labels: Labels, given: Array) -> tuple[Floats, Floats]:
     """Return mean and variance over items of the share of agreeing pairs, and its histogram."""
-    shape = labels.items.size, labels.categories.size
-    counts = cell_sums(shape, labels.item_index, given)
+    counts = cell_sums((labels.items.size, labels.categories.size), labels.item_index, given)
     total = counts.sum(axis=1)
     some = total > 1
     if not some.any():
@@ -288,8 +287,7 @@ def confidence_on_gold(
         Of the calibration.
     """
     predicted = calibration_scores(label_probability(truth), gold)
-    calibrated = calibrate(truth, gold, random_seed=random_seed)
-    confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
+    confidence = calibrate(truth, gold, random_seed=random_seed)["posterior"].to_dataset()["mean_confidence"]
     return {
         "gold_items": len(gold),
         "accuracy_on_gold": predicted["mean_accuracy"],

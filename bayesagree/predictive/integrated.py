@@ -92,8 +92,7 @@ def integrated_log_likelihood(
     flat = {name: thinned[name].values.reshape(-1, *thinned[name].shape[2:]) for name in free}
     item = np.asarray(model[item_of].get_value())  # pyright: ignore[reportAttributeAccessIssue]
     values = _integrate(model, flat, latent, observed, item)
-    dim = (model.named_vars_to_dims.get(latent) or ("item",))[0]
-    names = model.coords.get(dim)
+    names = model.coords.get((model.named_vars_to_dims.get(latent) or ("item",))[0])
     coords: Any = {"chain": thinned["chain"], "draw": thinned["draw"]}
     coords["item"] = np.arange(values.shape[1]) if names is None else np.asarray(names)
     shaped = values.reshape(*thinned["chain"].shape, -1, values.shape[1])

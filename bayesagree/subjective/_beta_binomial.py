@@ -97,8 +97,7 @@ def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, F
 
 def _more_than(values: Integers, group: Integers, n_groups: int) -> Floats:
     """Count the annotators of each group whose value exceeds k = 0, 1, ..., shape (group, k)."""
-    size = int(values.max()) + 1
-    exactly = cell_sums((n_groups, size), group, values)
+    exactly = cell_sums((n_groups, int(values.max()) + 1), group, values)
     return np.cumsum(exactly[:, ::-1], axis=1)[:, -2::-1].astype(float)
 
 

@@ -74,8 +74,7 @@ class Likelihood:
     @property
     def only_ends(self) -> bool:
         """Whether no answer lies between the ends of the scale."""
-        inside = (self.low > 0) & (self.high < 1)
-        return not self.densities and not self.statistics[:, inside].any()
+        return not self.densities and not self.statistics[:, (self.low > 0) & (self.high < 1)].any()
 
     def of(self, some: Any) -> "Likelihood":
         """Return the likelihood of some patterns."""

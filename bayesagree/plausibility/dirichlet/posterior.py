@@ -132,5 +132,4 @@ def dirichlet(
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, top_labels, client)
-    return Dirichlet(reliability, prior).draw(labels, request)
+    return Dirichlet(reliability, prior).draw(labels, Request(draws, chains, random_seed, top_labels, client))

@@ -132,7 +132,6 @@ class GroupDirichlet(ItemPosterior):
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
         of_draws = {"apart": states.alone, "divided": divided}
         by_group = problem.votes.sum(axis=2)
-        by_label = problem.votes.sum(axis=(0, 1))
         return {
             "posterior": {
                 name: (("chain", "draw", "group"), np.repeat(values, states.shared, axis=1))
@@ -142,7 +141,7 @@ class GroupDirichlet(ItemPosterior):
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
             "constant_data": {
                 "n_votes": (("group", "item"), by_group),
-                "n_votes_of_label": (("category",), by_label),
+                "n_votes_of_label": (("category",), problem.votes.sum(axis=(0, 1))),
             },
         }
 

@@ -215,10 +215,9 @@ class Levels:
             {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])} if n else {}
         )
         dims = ("chain", "draw", "annotator")
-        number = self.table[0].sum(axis=1).astype(int)
         return {
             "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
-            "constant_data": {"n_ratings": (("item",), number)},
+            "constant_data": {"n_ratings": (("item",), self.table[0].sum(axis=1).astype(int))},
             **self.parameters(request),
         }
 

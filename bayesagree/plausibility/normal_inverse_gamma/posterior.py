@@ -62,8 +62,7 @@ class NormalInverseGamma(RatingPosterior):
     def levels(self, annotations: Ratings) -> Levels:
         """Return the ratings with levels of their annotators, and an intercept as all that is known of items."""
         column = np.ones((annotations.items.size, 1))
-        prior = np.array([[0.5], [0.5]])
-        return Levels.of(annotations, column, prior, ["intercept"])
+        return Levels.of(annotations, column, np.array([[0.5], [0.5]]), ["intercept"])
 
     def problem(self, annotations: Ratings) -> dict[str, Any] | Levels:
         """Return the updated parameters of each item: m0, k0, a0 and b0 become m, k, a and b."""

@@ -58,8 +58,7 @@ def rankings_log_probability(log_worth: Floats, ranks: Array) -> tuple[Floats, F
     last = ranks.max(axis=1, keepdims=True, initial=0)
     for level in np.unique(ranks)[:-1]:
         member = (ranks == level) & (ranks < last)
-        rest = ranks > level
-        later = np.where(rest, log_worth, -np.inf)
+        later = np.where(ranks > level, log_worth, -np.inf)
         top = np.maximum(later.max(axis=1, keepdims=True), np.finfo(float).min)
         with np.errstate(divide="ignore"):
             log_rest = top[:, 0] + np.log(np.exp(later - top).sum(axis=1))

@@ -52,9 +52,8 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     """
     item, score = _scores(rankings, ties)
     shape = rankings.items.size, rankings.categories.size
-    table = cell_sums(shape, item, rankings.label_index, weight=score)
     return xr.DataArray(
-        table,
+        cell_sums(shape, item, rankings.label_index, weight=score),
         dims=("item", "category"),
         coords={"item": rankings.items, "category": rankings.categories},
         name="irn",

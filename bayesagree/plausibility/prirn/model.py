@@ -42,7 +42,6 @@ def prirn_model(
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
         shape: Any = pm.Data("concentration", shapes, dims=dims)
         mass: Any = pm.Gamma("mass", shape + 1, 1, dims=dims)
-        shortfall = pm.Exponential("shortfall", 1, dims=dims)
-        log_gamma = pm.math.log(mass) - shortfall / shape
+        log_gamma = pm.math.log(mass) - pm.Exponential("shortfall", 1, dims=dims) / shape
         pm.Deterministic("plausibility", pm.math.softmax(log_gamma, axis=1), dims=dims)
     return model
