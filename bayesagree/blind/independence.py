@@ -10,7 +10,9 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import positive_int
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -69,8 +71,7 @@ def independence_check(
         "posterior"
     ]
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
-    confusion = tree["confusion"].values.astype(float).reshape(-1, *tree["confusion"].shape[2:])
-    confusion /= confusion.sum(axis=-1, keepdims=True)
+    confusion = row_shares(tree["confusion"].values.astype(float).reshape(-1, *tree["confusion"].shape[2:]))
     rng = np.random.default_rng(stream_apart(root, "replicated systems"))
     common, agreed = agreements(systems.predicted, systems.n_labels)
     spread = unevenness(systems.predicted, systems.n_labels)
@@ -81,7 +82,7 @@ def independence_check(
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         simulated[draw] = agreements(labels, systems.n_labels)[1]
         uneven[draw] = unevenness(labels, systems.n_labels)
-    excess = np.where(common > 0, agreed / np.maximum(common, 1), np.nan) - shares.mean(axis=0)
+    excess = ratio(agreed, common) - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
     names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()

@@ -43,6 +43,7 @@ from bayesagree.inference.streams import (
     seed_sequence,
     stream_apart,
 )
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
 BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
@@ -297,5 +298,4 @@ def mean_scores(counts: Floats, metric: str, positive: int | None) -> Floats:
     """Score every set and average the defined scores: counts (draw, set, model, ...) to (draw, model)."""
     scores = scores_of_counts(counts, metric, positive)
     defined = np.isfinite(scores)
-    n = defined.sum(axis=1)
-    return np.divide(np.where(defined, scores, 0).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+    return ratio(np.where(defined, scores, 0).sum(axis=1), defined.sum(axis=1))

@@ -161,7 +161,7 @@ def _aligned(sets: xr.DataArray, items: Array, categories: Array) -> Booleans:
         raise InputError(f"sets are bool with dims (model, item, category), not {sets.dtype} with {sets.dims}")
     sets = sets.transpose("model", "item", "category")
     column = positions(categories, np.asarray(sets["category"]), "the sets", "label")
-    row = pd.Index(np.asarray(sets["item"])).get_indexer(pd.Index(items))
+    row = sets.get_index("item").get_indexer(items)
     if (row < 0).any():
         raise InputError(f"{int((row < 0).sum())} items have a truth and no set: {shorten(items[row < 0])}")
     return sets.values[:, row][:, :, column]

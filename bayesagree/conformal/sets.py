@@ -189,7 +189,7 @@ class ConformalSets:
 
     def _model_index(self, predictions: Predictions) -> list[int]:
         known = pd.Index(self._derived["model"].values)
-        place = known.get_indexer(pd.Index(predictions.models))
+        place = known.get_indexer(predictions.models)
         if (place < 0).any():
             unknown = as_python(predictions.models[place < 0][0])
             raise InputError(f"model {unknown!r} was not calibrated; calibrated are {shorten(known)}")
@@ -206,7 +206,7 @@ class ConformalSets:
                 "these sets were not calibrated by group; leave out by=, or pass it to conformalize"
             )
         groups = groups_of(by, predictions.items)
-        index = pd.Index(known).get_indexer(pd.Index(groups))
+        index = pd.Index(known).get_indexer(groups)
         if (index < 0).any():
             warn(
                 f"calibration never saw the groups {shorten(np.unique(groups[index < 0]))}: sets of their "

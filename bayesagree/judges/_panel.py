@@ -87,7 +87,7 @@ def panel_of(
     if not verdicts.annotators_known:
         raise InputError("the judges are unknown; name them as the annotators of the verdicts")
     items = verdicts.items
-    place = pd.Index(items).get_indexer(pd.Index(people.items))
+    place = pd.Index(items).get_indexer(people.items)
     if (place < 0).any():
         raise InputError(
             f"people labelled items on which there is no verdict: {shorten(people.items[place < 0])}; verdicts are on "

@@ -200,7 +200,7 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
             verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
         )
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
-    rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
+    rows = pd.Index(verdicts.items).get_indexer(people.items)
     codes = np.where(rows[:, None] < 0, -1, verdict_codes(verdicts)[rows])
     names = [*verdicts.categories, None]
     predicted = {

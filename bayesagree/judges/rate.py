@@ -32,6 +32,7 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
@@ -245,8 +246,7 @@ def _averages(panel: Panel, fit: Fit, rng: Rng) -> dict[str, Floats]:
         for start in range(0, n_draws, step):
             rows = slice(start, min(start + step, n_draws))
             mean = coefficient[rows] @ columns.T
-            weight = rng.standard_gamma(size, size=mean.shape)
-            weight /= weight.sum(axis=1, keepdims=True)
+            weight = row_shares(rng.standard_gamma(size, size=mean.shape))
             yes = weight * sp.special.ndtr(mean)
             rate[rows, s] = yes.sum(axis=1)
             with np.errstate(invalid="ignore"):  # a judge without a verdict on this system

@@ -363,8 +363,7 @@ def _fitted(histograms: Array, steps: int) -> Floats:
     share = row_shares(histograms)
     weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
     for _ in range(steps):
-        weight = weight * ((share / np.maximum(weight @ binomial, 1e-300)) @ binomial.T) ** LENGTH
-        weight /= weight.sum(axis=1, keepdims=True)
+        weight = row_shares(weight * ((share / np.maximum(weight @ binomial, 1e-300)) @ binomial.T) ** LENGTH)
     return weight @ binomial
 
 

@@ -108,7 +108,7 @@ def shared_wins(labels: Labels) -> xr.DataArray:
 
 def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.DataArray:
     """Plausibilities of one known label per item, dims (item, category): 1 for it; refuses others than `categories`."""
-    code = pd.Index(categories).get_indexer(pd.Index(truth))
+    code = pd.Index(categories).get_indexer(truth)
 
     def unknown(at: int) -> str:
         item, label = truth.index[at], truth.iloc[at]

@@ -8,6 +8,7 @@ import xarray as xr
 
 from bayesagree._types import Array, Floats
 from bayesagree.errors import InputError
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plots._panels import COLOURS, MARKERS, one_panel, plain, positions
 
@@ -127,7 +128,7 @@ def plot_simplex(
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
     for k, (item, values) in enumerate(zip(items, _draws(truth, items))):
         three = values[:: max(1, len(values) // _SHOWN), at]
-        spots = three / three.sum(axis=1, keepdims=True) @ triangle
+        spots = row_shares(three) @ triangle
         marker = MARKERS[k % len(MARKERS)]
         panel.plot(
             *spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=plain(item)

@@ -29,6 +29,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.predictive import HeldOut, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.io.doors import as_annotations
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.registry import POSTERIORS
 
 CI_PROB = 0.95
@@ -184,5 +185,4 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
         shape = n_items, annotations.categories.size
         chosen = cell_sums(shape, item, annotations.label_index[first], weight=share)
         n, own = np.bincount(annotations.item_index, minlength=n_items), np.bincount(item, share**2, n_items)
-    pairs = n * (n - 1.0)
-    return np.divide((chosen**2).sum(axis=1) - own, pairs, out=np.full(n.size, np.nan), where=pairs > 0)
+    return ratio((chosen**2).sum(axis=1) - own, n * (n - 1.0))

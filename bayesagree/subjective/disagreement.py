@@ -17,6 +17,7 @@ from bayesagree._types import Booleans
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, refuse, shorten, warn
 from bayesagree.io.doors import as_annotations
+from bayesagree.metrics.concordant_pairs import ratio
 
 
 def disagreement_rate(
@@ -89,7 +90,7 @@ def disagreement_rate(
             f"{nobody.size} annotators have no item with a majority to differ from, their rate is NaN: "
             f"{shorten(nobody)}"
         )
-    rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
+    rate = ratio(differs, n)
     attrs = {"ties": ties, "own_vote": int(own_vote)}
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)
 

@@ -27,6 +27,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, is_data
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.subjective.disagreement import require_one_each
 
 ModelPredictions = Predictions | Mapping[str, pd.Series]
@@ -86,7 +87,7 @@ def group_performance(
     annotations = as_annotations(annotations, (Labels, Ratings))
     groups = as_groups(annotations, annotators, by)
     models, score, n = annotator_scores(annotations, predictions)
-    values = np.divide(score, n, out=np.full(n.shape, np.nan), where=n > 0)
+    values = ratio(score, n)
     coords = {"model": models, "annotator": annotations.annotators}
     attrs = {"metric": METRICS[annotations.kind]}
     per_annotator = xr.DataArray(values, coords, ("model", "annotator"), attrs=attrs)

@@ -195,8 +195,7 @@ def beta_masses(at: Lattice, m: Floats, s: Floats) -> Floats:
     if narrow.size:
         m, s = m[narrow], s[narrow]
         place = sp.special.logit(m) + s / np.sqrt(m * (1 - m)) * INSIDE
-        inside = np.exp(log_beta_shape(place, m, s))
-        inside /= inside.sum(axis=1, keepdims=True)
+        inside = row_shares(np.exp(log_beta_shape(place, m, s)))
         node = np.arcsinh(place / 2) / at.step + at.logit.size // 2
         first = np.clip(np.floor(node).astype(int) - POINTS // 2 + 1, 0, at.logit.size - POINTS)
         # Barycentric weights of the polynomial through equally spaced points.

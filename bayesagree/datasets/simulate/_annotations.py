@@ -10,6 +10,7 @@ import xarray as xr
 from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -160,8 +161,7 @@ def crowd_labels(
     share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, dtype=float)
     if confusion is None:
         shape = np.ones((j, k, k)) + rng.uniform(1, 8, j)[:, None, None] * np.eye(k)
-        confusion = rng.standard_gamma(shape)
-        confusion /= confusion.sum(axis=2, keepdims=True)
+        confusion = row_shares(rng.standard_gamma(shape))
     if positive(ambiguity, "ambiguity", zero=True) > 0:
         plausibility = np.exp(log_dirichlets(rng, np.broadcast_to(ambiguity * share, (n, k))))
     else:
