@@ -45,24 +45,24 @@ COMMON_SHARE, SMALL = 0.8, 0.4
 class Coefficient(NamedTuple):
     """A coefficient of some annotations, or why it does not exist."""
 
+    # Values, shape (replicate,), for weights of the units, shape (replicate, unit).
     compute: Callable[[Floats], Floats]
-    """Values, shape (replicate,), for weights of the units, shape (replicate, unit)."""
+    # Number of items of each unit.
     weight: Floats
-    """Number of items of each unit."""
+    # Unit of each item, -1 for an item without one, and after them of each pseudo-item.
     unit: Integers
-    """Unit of each item, -1 for an item without one, and after them of each pseudo-item."""
+    # Numbers that one replicate holds at once.
     cells: int
-    """Numbers that one replicate holds at once."""
+    # Why it does not exist.
     note: str = ""
-    """Why it does not exist."""
+    # What it takes for granted: its weights, or an order of numbers.
     remark: str = ""
-    """What it takes for granted: its weights, or an order of numbers."""
+    # Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label.
     equal_tails: bool = False
-    """Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label."""
+    # Whether it compares distances of values: few items then vary more than the nominal coefficients allow for.
     of_order: bool = False
-    """Whether it compares distances of values: few items then vary more than the nominal coefficients allow for."""
+    # Whether the items of each unit have two annotations: others are none of those that an interval is over.
     paired: Any = True
-    """Whether the items of each unit have two annotations: others are none of those that an interval is over."""
 
     def estimate(self) -> float:
         """Value where every item counts once."""

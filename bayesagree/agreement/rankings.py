@@ -19,10 +19,10 @@ KIND = {"ci_kind": "weighted bootstrap hdi"}
 class Item(NamedTuple):
     """The distinct rankings of an item, and products of each two of them, shape (ranking, ranking)."""
 
+    # Distinct ranking of each annotator, shape (annotator,).
     ranking: Integers
-    """Distinct ranking of each annotator, shape (annotator,)."""
+    # Inner product of centred ranks, in units of that of an untied ranking with itself.
     covariance: Floats
-    """Inner product of centred ranks, in units of that of an untied ranking with itself."""
     tau: Floats
 
 

@@ -25,14 +25,14 @@ WALKS = 200_000
 class Claim(NamedTuple):
     """A claim about two models, and what the annotations say of it."""
 
+    # Whether the claim has the required probability.
     supported: bool
-    """Whether the claim has the required probability."""
+    # Probability of the claim.
     found: float
-    """Probability of the claim."""
+    # The claim, its probability, the required one, and the difference of the scores.
     sentence: str
-    """The claim, its probability, the required one, and the difference of the scores."""
+    # What `pairwise` says of the two models: model, other_model, prob_better, difference, lower, upper.
     table: pd.DataFrame
-    """What `pairwise` says of the two models: model, other_model, prob_better, difference, lower, upper."""
 
 
 def assert_better(

@@ -84,22 +84,22 @@ class Draws(NamedTuple):
 class PhiPosterior(NamedTuple):
     """Weighted places of the posterior, in the order of log p."""
 
+    # log p, shape (place,).
     y: Floats
-    """log p, shape (place,)."""
+    # Weight of each place, adding up to 1.
     weight: Floats
-    """Weight of each place, adding up to 1."""
+    # (m, s), shape (place, 2), None without.
     hyper: Floats | None
-    """(m, s), shape (place, 2), None without."""
+    # Shares of outright ends, shape (place, 2), 0 without.
     shares: Floats
-    """Shares of outright ends, shape (place, 2), 0 without."""
+    # Log marginal likelihood of the ratings.
     log_evidence: float
-    """Log marginal likelihood of the ratings."""
+    # Its Monte-Carlo standard error.
     log_evidence_error: float
-    """Its Monte-Carlo standard error."""
+    # Effective draws of the importance sampling.
     effective: float
-    """Effective draws of the importance sampling."""
+    # Pareto k-hat of its weights.
     k_hat: float
-    """Pareto k-hat of its weights."""
 
     def summary(self, ci_prob: float = 0.95) -> Summary:
         """Return mean, sd and HDI of Phi, and Pr(Phi > 0)."""
@@ -118,8 +118,8 @@ class JointPosterior(NamedTuple):
     phi: PhiPosterior
     binned: PhiPosterior | None
     inflated: PhiPosterior | None
+    # Posterior probability of the reading with outright ends.
     prob_inflated: float
-    """Posterior probability of the reading with outright ends."""
 
 
 @one_blas_thread()
