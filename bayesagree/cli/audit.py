@@ -5,16 +5,16 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import AnnotatorsFile, GoldFile, Seed, WithPredictions
 from bayesagree.cli._output import Answer, Table, TableAnswer
 
 
 def audit(
-    source: _options.WithPredictions,
-    annotators: _options.AnnotatorsFile = None,
-    gold: _options.GoldFile = None,
+    source: WithPredictions,
+    annotators: AnnotatorsFile = None,
+    gold: GoldFile = None,
     time: Annotated[Path | None, Option(help="Columns item, annotator, time (seconds), when.")] = None,
-    random_seed: _options.Seed = 1,
+    random_seed: Seed = 1,
 ) -> TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import Columns, Duplicates, Sampling, Scale, by_item, one_named
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError, shorten
 
@@ -16,16 +16,16 @@ TESTED = ["winning_rate", "advantage_probability", "passes", "prob_passes", "pro
 
 def judge(
     verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
-    columns: _options.Columns,
-    sampling: _options.Sampling,
+    columns: Columns,
+    sampling: Sampling,
     people: Annotated[Path, Option(help="Labels or ratings of people on some items.")],
     system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
     epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
     judge_column: Annotated[str, Option("--judge", help="Column that names the judge.")] = "judge",
-    scale: _options.Scale = None,
-    duplicates: _options.Duplicates = "error",
+    scale: Scale = None,
+    duplicates: Duplicates = "error",
 ) -> TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
@@ -52,9 +52,9 @@ def judge(
         known, asked = human.categories.tolist(), {"system": system, "inclusion": inclusion}
         if positive is None and len(known) != 2:
             raise InputError(f"the labels are {shorten(known)}: name the one that counts, --positive LABEL")
-        counted = known[-1] if positive is None else _options.one_named(positive, known)
+        counted = known[-1] if positive is None else one_named(positive, known)
         how: dict[str, Any] = {"positive": counted} | vars(sampling)
-        how |= {role: _options.by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
+        how |= {role: by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates = counted, judge_table(tree)
         notes = rates.attrs["warnings"]
@@ -77,7 +77,7 @@ def judge(
     return Answer([Table("settings", [settings], most=0), *tables], notes, rates)
 
 
-def _read(path: Path, columns: _options.Columns, duplicates: Any, **how: Any) -> Any:
+def _read(path: Path, columns: Columns, duplicates: Any, **how: Any) -> Any:
     from bayesagree.io.exports import read_annotations
 
     found = read_annotations(path, **vars(columns), duplicates=duplicates, **how)

@@ -5,21 +5,30 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import (
+    AnnotatorsFile,
+    Draws,
+    ModelColumn,
+    Seed,
+    Source,
+    Threshold,
+    groups_of,
+    unused,
+)
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 
 def subjective(
-    source: _options.Source,
+    source: Source,
     group: Annotated[str, Option(help="Features of annotators to group by, comma separated.")],
-    annotators: _options.AnnotatorsFile = None,
+    annotators: AnnotatorsFile = None,
     predictions: Annotated[Path | None, Argument(help="Per item, or per item and annotator.")] = None,
     truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
-    model: _options.ModelColumn = "model",
-    threshold: _options.Threshold = None,
-    draws: _options.Draws = 1000,
-    seed: _options.Seed = 1,
+    model: ModelColumn = "model",
+    threshold: Threshold = None,
+    draws: Draws = 1000,
+    seed: Seed = 1,
 ) -> Answer:
     """Show how well each model predicts each group of annotators.
 
@@ -34,11 +43,11 @@ def subjective(
 
     given, known = source.read()
     if given.kind != "ratings":
-        _options.unused(f"for {given.kind}", "threshold")
+        unused(f"for {given.kind}", "threshold")
     if predictions is None and known is None:
         raise InputError("there are no predictions: give a file of predictions")
     scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given
-    groups = _options.groups_of(scored, source.features(annotators), group)
+    groups = groups_of(scored, source.features(annotators), group)
     if predictions is None:
         models = known.on_items(scored.items).aligned(scored.items, known.categories)
     else:
