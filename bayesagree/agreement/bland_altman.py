@@ -103,7 +103,7 @@ def limits_of_agreement(
         if (n := x.size) < FEWEST:
             continue
         mean, sd = float(x.mean()), float(x.std(ddof=1))
-        row: dict[str, Any] = {"annotator": first, "other_annotator": second, "n_items": n}
+        row = {"annotator": first, "other_annotator": second, "n_items": n}
         for name, side in (("difference", 0.0), ("low_limit", -z), ("high_limit", z)):
             # The posterior of mu + side sigma is mean + sd T / sqrt(n), T noncentral t at side sqrt(n).
             away = sp.stats.nct.ppf([tail, 1 - tail], n - 1, side * np.sqrt(n)) / np.sqrt(n)

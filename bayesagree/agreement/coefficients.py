@@ -284,7 +284,7 @@ def interval_of_counts(
 def phi_row(sides: Sequence[Items], ci_prob: float, rng: Rng, progress: Advance) -> Row:
     """Return the row of Phi of one set of annotations, or of the difference of two; warnings are notes."""
     names = ("",) if len(sides) == 1 else ("first: ", "second: ")
-    row: Row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}
+    row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}
     for name, items in zip(names, sides):
         if items.rated is None:
             needed = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"

@@ -133,7 +133,7 @@ def detail_rows(
                 share = (squares - n) / (n * (n - 1))
             for one, pattern in zip(annotations.items, items.patterns.pattern_of_item):
                 note = "" if n[pattern] > 1 else "fewer than two annotations"
-                known: Row = {"estimate": share[pattern], "n_annotations": int(n[pattern]), "note": note}
+                known = {"estimate": share[pattern], "n_annotations": int(n[pattern]), "note": note}
                 yield {"item": one, "coefficient": "percent_agreement"} | known
         for k in range(items.values.size if by == "category" else 0):
             of_label = _specific(counts[:, k], items.patterns.size, items)

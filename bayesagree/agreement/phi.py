@@ -255,7 +255,7 @@ def _exact_tree(
     posterior = joint.phi
     drawn = posterior.draw(shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
-    coords: dict[str, Any] = {}
+    coords = {}
     if likelihood in parts.OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, drawn.shares.T)}
     if drawn.hyper is not None:

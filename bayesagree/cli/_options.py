@@ -46,7 +46,7 @@ def numbers(text: str) -> list[Any]:
 
 def label_names(text: str) -> Any:
     """Split a list of labels; all of them whole numbers are numbers, and a single one is the number of labels."""
-    found: list[Any] = names(text)
+    found = names(text)
     if {*found} <= {"True", "False"}:
         return [name == "True" for name in found]
     if not all(re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", name) for name in found):

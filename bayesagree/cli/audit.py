@@ -27,7 +27,7 @@ def audit(
 
     truth, models = source.read()
     known = source.gold(gold, truth)
-    beside: dict[str, Any] = {"time": None if time is None else read_table(time), "random_seed": random_seed}
+    beside = {"time": None if time is None else read_table(time), "random_seed": random_seed}
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
     files = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": source.predictions}
     for word, file in files.items():

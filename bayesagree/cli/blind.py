@@ -57,7 +57,7 @@ def blind(
         how["positive"] = one_named(positive, labels)
     tree = blind_posterior(given, method=methods[0], metrics=tuple(metrics), **how | vars(sampling))
     truth = None if gold is None else by_item(gold, columns.item, columns.label).to_dict()
-    parts: dict[str, Any] = {}
+    parts = {}
     for name in metrics:
         judged = {judge: blind_scores(given, method=judge, metric=name, **how) for judge in methods}
         if truth is not None:

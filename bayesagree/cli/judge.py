@@ -46,14 +46,14 @@ def judge(
         every = {*given.categories.tolist(), *human.categories.tolist()}
         ordered = sorted(every, key=lambda name: (str(type(name)), name))
         given, human = (_read(*file, labels=ordered) for file in files)
-    settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
+    settings = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes, rates = [], [], None
     if human.kind == "labels":
         known, asked = human.categories.tolist(), {"system": system, "inclusion": inclusion}
         if positive is None and len(known) != 2:
             raise InputError(f"the labels are {shorten(known)}: name the one that counts, --positive LABEL")
         counted = known[-1] if positive is None else one_named(positive, known)
-        how: dict[str, Any] = {"positive": counted} | vars(sampling)
+        how = {"positive": counted} | vars(sampling)
         how |= {role: by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates = counted, judge_table(tree)

@@ -53,8 +53,8 @@ def plan(
             f"--cost {cost} must be two numbers, or three with the cost of a run, such as 2,0.5,0.1"
         )
     least, measure = (2, "fleiss_kappa") if models is None else (1, "accuracy")
-    grid: dict[str, Any] = {"items": items, "annotators": annotators or [least, 3, 5, 10]}
-    how: dict[str, Any] = {"metric": metric or measure, "target": target, "cost": cost, "runs": runs}
+    grid = {"items": items, "annotators": annotators or [least, 3, 5, 10]}
+    how = {"metric": metric or measure, "target": target, "cost": cost, "runs": runs}
     how |= grid | {"difference": difference, "power": power, "replicates": replicates, "random_seed": seed}
     total = len(designs_to_simulate(pilot.items.size, **grid)) * replicates
     with _output.progress("simulating", total) as advance:

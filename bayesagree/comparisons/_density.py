@@ -59,7 +59,7 @@ def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: b
     ties = int((comparisons.outcome == TIE).sum())
     # Chains with discriminations and a strength for each item mix slowly.
     there = {"ties": ties > 0, "order": comparisons.order_known, "discrimination": rich and not item_effects}
-    effects: dict[str, Any] = {}
+    effects = {}
     for name, value in requested.items():
         one_of(value, name, ("auto", "common", "annotator", None))
         if value == "annotator" and comparisons.annotators.size == 0:

@@ -141,8 +141,8 @@ def davidson(
         density.recentred(start)
         rng = np.random.default_rng(seed_sequence(random_seed))
         found = density.variables(density.sample(start, draws, chains, rng, progress))
-    posterior: dict[str, Any] = {}
-    checks: dict[str, Any] = {}
+    posterior = {}
+    checks = {}
     for name, axes in AXES.items():
         if name in found:
             dims = axes[: found[name].ndim - 2]

@@ -53,8 +53,8 @@ def scored(
     sums = []
     certainty = np.full((len(truths.posteriors), items.size), np.nan)
     by_label = []
-    chosen: dict[str, Any] = {}
-    mixed: dict[str, Any] = {}
+    chosen = {}
+    mixed = {}
     for level, posterior in enumerate(truths.posteriors):
         stream = posterior.blocks(truths.annotations, request)
         chosen |= stream.chosen
@@ -118,7 +118,7 @@ class Results(NamedTuple):
             dims = ("chain", "draw", "truth", *dims, "model")
             return {m.name: (dims, split[:, :, :, c], m.attrs) for c, m in enumerate(metrics)}
 
-        groups: dict[str, dict[str, Any]] = {"posterior": named(scores)}
+        groups = {"posterior": named(scores)}
         groups["certainty"] = {"annotation_certainty": (("truth", "item"), self.certainty)}
         for c, metric in enumerate(metrics):
             warn_undefined(scores[:, c], metric, self.models)

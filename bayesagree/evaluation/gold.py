@@ -52,7 +52,7 @@ def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -
     (3, 0.667, True)
     """
     votes = labels.select(np.isin(labels.items, [*gold])[labels.item_index])
-    found: dict[str, Any] = {"n_gold": len(gold)}
+    found = {"n_gold": len(gold)}
     if votes.items.size == 0:  # nobody annotated an item with gold
         return found
     codes = pd.Index(votes.categories).get_indexer(pd.Index([gold[item] for item in votes.items.tolist()]))

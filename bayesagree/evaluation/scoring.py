@@ -202,16 +202,16 @@ def evaluate(
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     if isinstance(annotations, Iterator):
-        alone: dict[str, Any] = {"predictions": predictions, "by": by, "cluster": cluster, "risk": risk}
+        alone = {"predictions": predictions, "by": by, "cluster": cluster, "risk": risk}
         alone |= {"items": items != "fixed" or None, "gold": gold}
         wrong = [name for name, value in alone.items() if value is not None]
         if wrong:
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
-        how: dict[str, Any] = {"reliability": reliability, "metrics": metrics, "truth_is": truth_is}
+        how = {"reliability": reliability, "metrics": metrics, "truth_is": truth_is}
         how |= {"missing": missing, "another_annotator": another_annotator, "draws": draws, "chains": chains}
         once = partial(evaluate, **how, client=client, **options)
         return over_batches(annotations, once, plausibility, metrics or (), random_seed, progress)
-    votes: Annotations = as_annotations(annotations)
+    votes = as_annotations(annotations)
     predictions = as_predictions(predictions, votes, may_lack=True, runs=True)
     if predictions is None:
         raise InputError(

@@ -53,7 +53,7 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     counts = result["constant_data"].to_dataset()[["n_items_with_votes"]]
     raw = result["raw"].to_dataset().rename(rate="raw_rate")
     merged = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts")
-    table: pd.DataFrame = merged.to_dataframe()
+    table = merged.to_dataframe()
     names = ["raw_rate", "rate", "lower", "upper", "sensitivity", "specificity", "saving", "max_saving"]
     rows = table.reset_index().sort_values(["system", "judge"])
     table = rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]

@@ -137,7 +137,7 @@ class Scorer:
     @cached_property
     def parts(self) -> list[slice]:
         """Where the components of each metric stand among all sums; metrics of the same sums share them."""
-        known: dict[Any, slice] = {}
+        known = {}
         end, found = 0, []
         for metric in self.metrics:
             kind = metric.record.kind

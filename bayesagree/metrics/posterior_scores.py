@@ -185,7 +185,7 @@ def score_array(
     values = values if of.runs is None else of.runs.mean(values)
     warn_undefined(values, metric, models)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
-    coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
+    coords = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
     coords |= {} if slices is None else {slices.name: slices.names, "side": list(SIDES)}
     named = {dim: variable(dim, names) for dim, names in (coords | {"model": models}).items()}
     return xr.DataArray(variable([*named], shaped, metric.attrs), named, name=metric.name)

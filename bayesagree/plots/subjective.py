@@ -1,7 +1,5 @@
 """Figures of groups of annotators: whom a model serves."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -67,7 +65,7 @@ def _intervals(result: xr.DataTree, axes: Panels | None) -> Panels:
     models, groups = drawn["model"].values, drawn["group"].values
     names = with_sizes(groups, result["constant_data"].to_dataset()["n_annotators"].values)
     at = range(len(groups))
-    size: dict[str, Any] = {"width": 3, "height": 0.3 * len(groups) + 1.2, "margin": (2, 0)}
+    size = {"width": 3, "height": 0.3 * len(groups) + 1.2, "margin": (2, 0)}
     _, panels = new_panels(axes, 1, len(models), **size, sharex=True, sharey=True)
     for panel, model, draws in zip(panels[0], models, drawn.values.reshape(len(models), -1, len(groups))):
         panel.hlines(at, *column_hdi(draws), color=COLOURS[0])

@@ -155,10 +155,10 @@ def _curve(
         drawn_agreement[:, replicate] = agreement @ weight / weight.sum()
     best = int(mean.argmax())
     winner = np.bincount(drawn.argmax(axis=0), minlength=levels.size)
-    variables: dict[str, Any] = {"log_score": mean, **_interval("", drawn), "difference": mean[best] - mean}
+    variables = {"log_score": mean, **_interval("", drawn), "difference": mean[best] - mean}
     variables |= _interval("difference_", drawn[best] - drawn) | {"prob_best": winner / replicates}
     variables |= {"agreement": agreement.mean(axis=1), **_interval("agreement_", drawn_agreement)}
-    data: dict[str, Any] = {name: ("reliability", values) for name, values in variables.items()}
+    data = {name: ("reliability", values) for name, values in variables.items()}
     data |= {"best": levels[best], "observed_agreement": np.nanmean(observed[kept])}
     attrs = {"plausibility": name, "ci_kind": "hdi", "ci_prob": CI_PROB}
     attrs |= {"n_items": int(kept.sum()), "n_annotations": int(number.sum())}

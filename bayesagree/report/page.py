@@ -100,7 +100,7 @@ def _written(template: str, data: AnyReport, **more: Any) -> str:
     )
     unknown = data.agreement[data.agreement["estimate"].isna()]
     papers = set(wording.PAPERS)
-    context: dict[str, Any] = {
+    context = {
         "data": data,
         "kind": kind,
         "agreement": data.agreement.set_index("coefficient").to_dict("index").get(kind.coefficient),

@@ -104,7 +104,7 @@ class ReportSettings:
         threshold = self.threshold
         if record.specification.asks_threshold and threshold is None:
             threshold = sum(cast(Ratings, annotations).scale) / 2
-        metrics: tuple[str, ...] = default_metrics(predictions)
+        metrics = default_metrics(predictions)
         if metrics == ("mae",):
             metrics = ("mae", "bias", "concordance")
         elif annotations.kind == "rankings" and predictions is not None and predictions.scores is not None:

@@ -85,7 +85,7 @@ def _of_annotations(data: Any) -> Iterator[Table]:
     caption = "The least certain items; a click on a heading sorts"
     yield Table("open-items", caption, columns, some, filtered=True)
     if data.specification is not None:
-        texts: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
+        texts = dict.fromkeys(("kind", "feature", "value"), str)
         rows = _rows(data.specification.distributions, **texts, target=percent, actual=percent, n=count)
         columns = ("Of", "Feature", "Value", "Target", "Actual", "Number")
         yield Table("shares", "Declared and actual shares", columns, rows)

@@ -265,7 +265,7 @@ def means_model(problem: Levels) -> "pm.Model":
 
     ratings, (low, high) = problem.ratings, problem.ratings.scale
     levels, width = problem if problem.named.size else None, high - low
-    coords: dict[str, Any] = {"item": ratings.items, "column": problem.names}
+    coords = {"item": ratings.items, "column": problem.names}
     coords |= {"annotator": (levels or ratings).annotators, "annotation": np.arange(ratings.n_annotations)}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
