@@ -10,7 +10,7 @@ import scipy as sp
 from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
-from bayesagree.agreement._patterns import collapse_codes
+from bayesagree.agreement._patterns import collapse_codes, pair_counts
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of, shorten
@@ -412,10 +412,8 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     pattern_of_item = items.patterns.pattern_of_item
     use, column = np.unique(annotator * len(A) + items.code, return_inverse=True)
     of_use = divmod(use, len(A))
-    table = sp.sparse.csr_array((np.ones(item.size), (column, item)), shape=(use.size, rated.size))
-    member = sp.sparse.csr_array(
-        (np.ones(rated.size), (pattern_of_item[rated], np.arange(rated.size))), shape=(len(C), rated.size)
-    )
+    table = pair_counts(column, item, (use.size, rated.size))
+    member = pair_counts(pattern_of_item[rated], np.arange(rated.size), (len(C), rated.size))
 
     def compute(weight: Floats) -> Floats:
         return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy as sp
 
 from bayesagree._types import Floats, Integers
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.inference.cells import row_shares
 
 # Largest table of (replicate, pattern) held at once: 32 MB.
@@ -113,7 +113,7 @@ def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, v
     `used` counts the weighted annotations for each value that an annotator uses, shape (use, B).
     """
     uses = np.arange(value.size)
-    of, values = (sp.sparse.csr_array((np.ones(value.size), (column, uses))) for column in (annotator, value))
+    of, values = (pair_counts(column, uses) for column in (annotator, value))
     n = of @ used
     share, r = used / np.where(n > 0, n, 1)[annotator], len(n)
     total = values @ share

@@ -12,6 +12,11 @@ from bayesagree.annotations import Ratings
 from bayesagree.inference.multisets import words
 
 
+def pair_counts(row: Any, column: Any, shape: tuple[int, int] | None = None) -> Any:
+    """Count pairs, sparse, shape (row, column)."""
+    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
+
+
 @dataclass(frozen=True)
 class RatingCounts:
     """Distinct multisets of ratings, each with the number of items that have it.

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import scipy as sp
 
 from bayesagree._types import Floats, Rng
 from bayesagree.agreement import _formulas as formula
@@ -22,6 +21,7 @@ from bayesagree.agreement._coefficients import (
     row_of,
 )
 from bayesagree.agreement._items import MOST_VALUES, Items, items_of
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, shorten
 from bayesagree.io.doors import as_annotations
@@ -145,7 +145,7 @@ def _given(items: Items, rows: Any) -> Floats:
     """Count the values of some annotations by item, pseudo-items too, shape (item, value)."""
     place = items.item[rows], items.code[rows]
     shape = items.patterns.pattern_of_item.size, items.values.size
-    return sp.sparse.csr_array((np.ones(place[0].size), place), shape=shape).toarray()
+    return pair_counts(*place, shape).toarray()
 
 
 def _specific(count: Floats, n: Floats, items: Items) -> Coefficient:

@@ -23,6 +23,7 @@ import scipy as sp
 
 from bayesagree._types import Floats, Rng
 from bayesagree.agreement._coefficients import FEWEST, Row, few, together
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import hdi
@@ -56,11 +57,8 @@ class VarianceComponents:
         if not two_way:
             annotator = np.empty(0, int)
         # Columns: a constant, the ratings, the annotators; sums of products over all ratings and within items.
-        cells = sp.sparse.csr_array(
-            (np.ones(annotator.size), (np.arange(annotator.size), annotator)),
-            shape=(x.size, len(set(annotator))),
-        )
-        rows = sp.sparse.csr_array((np.ones(x.size), (item, np.arange(x.size))), shape=(self.size.size, x.size))
+        cells = pair_counts(np.arange(annotator.size), annotator, (x.size, len(set(annotator))))
+        rows = pair_counts(item, np.arange(x.size), (self.size.size, x.size))
         self.table = sp.sparse.hstack([np.stack([np.ones(x.size), x], axis=1), cells], "csr")
         self.cross, self.of_item = (self.table.T @ self.table).toarray(), rows @ self.table
 

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy as sp
 
 from bayesagree._types import Array, Floats
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.comparisons.posterior import davidson
@@ -139,18 +140,13 @@ class Case:
         item = self.annotations.item_index
         rest = np.bincount(item)[item] - 1.0
         need(rest.any(), "items with two answers")
-        same = table(item, self.code)[item, self.code] - 1
+        same = pair_counts(item, self.code)[item, self.code] - 1
         return np.where(rest > 0, np.heaviside(same - rest / 2, 0.5), np.nan)
 
     @cached_property
     def given(self) -> Floats:
         """How often each annotator gives each answer, shape (annotator, code)."""
-        return table(self.who, self.code).toarray()
-
-
-def table(row: Array, column: Array, shape: tuple[int, int] | None = None) -> Any:
-    """Count pairs, sparse, shape (row, column)."""
-    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
+        return pair_counts(self.who, self.code).toarray()
 
 
 def share(part: Any, whole: Any) -> str:

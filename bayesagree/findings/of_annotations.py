@@ -8,12 +8,13 @@ import pandas as pd
 import scipy as sp
 
 from bayesagree._types import Array, Floats
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._words import missing_words, name_key, similar
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import shorten
-from bayesagree.findings.case import CHANCE, ENOUGH, Case, Checks, Finding, interval, need, share, surest, table
+from bayesagree.findings.case import CHANCE, ENOUGH, Case, Checks, Finding, interval, need, share, surest
 
 # Annotators whose pairs are compared; part of what could agree beyond expectation that does, from which one may copy.
 MOST, COPIED = 150, 0.5
@@ -71,7 +72,9 @@ def copies(case: Case) -> Finding:
 
 def _met(who: Array, at: Array, often: Array) -> Floats:
     """Count what each two annotators have in common, shape (annotator, annotator), without rows of nobody (-1)."""
-    by = table(who[who >= 0], at[who >= 0], (int(max(who.max(), often.max())) + 1, int(at.max()) + 1))[often]
+    by = pair_counts(who[who >= 0], at[who >= 0], (int(max(who.max(), often.max())) + 1, int(at.max()) + 1))[
+        often
+    ]
     return (by @ by.T).toarray() * (1 - np.eye(often.size))
 
 
@@ -179,7 +182,7 @@ def camps(case: Case) -> Finding:
     of = np.full(len(case.given), -1)
     of[often] = np.linalg.eigh(alike)[1][:, -1] > 0
     sides = [late & (of[case.who] == k) for k in (0, 1)]
-    first, second = (table(item[rows], case.code[rows], shape).toarray() for rows in sides)
+    first, second = (pair_counts(item[rows], case.code[rows], shape).toarray() for rows in sides)
     z, apart = min(_apart(first, second), _apart(second, first))
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
     sizes = " and ".join(str(len(camp)) for camp in names)

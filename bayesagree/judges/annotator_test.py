@@ -217,7 +217,7 @@ def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
         raise InputError('an annotator labelled an item twice; read the table with duplicates="first"')
     scores: Any = _label_scores if isinstance(labels, Labels) else _rating_scores
     found = [scores(labels, judges, m) for m in range(judges.models.size)]
-    enough = np.bincount(labels.item_index, minlength=labels.items.size)[labels.item_index] > 1
+    enough = np.bincount(labels.item_index)[labels.item_index] > 1
     tables = []
     for of_judge, of_person in found:
         counted = enough & np.isfinite(of_judge) & np.isfinite(of_person)
@@ -248,10 +248,8 @@ def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[F
         said = judges.points()[model]
     verdict = said[place][ratings.item_index]
     own = ratings.rating
-    number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
-    total, square = (
-        np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2)
-    )
+    number = np.bincount(ratings.item_index)[ratings.item_index]
+    total, square = (np.bincount(ratings.item_index, own**k)[ratings.item_index] for k in (1, 2))
 
     def score(given: Floats) -> Floats:
         others = np.maximum(number - 1, 1)

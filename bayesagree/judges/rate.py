@@ -192,15 +192,14 @@ def corrected_rate(
         "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
     }
     names = panel.system.levels
-    features = [factor.name for factor in panel.factors[1:]]
     settings = {
         "target": target,
         "positive": positive,
         "prior": asdict(chosen),
         "ci_kind": "hdi",
         "ci_prob": ci_prob,
+        "by": [factor.name for factor in panel.factors[1:]],
     }
-    settings |= {"by": features}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(
         groups, coords, model="corrected_rate", engine="slices", random_seed=random_seed, settings=settings

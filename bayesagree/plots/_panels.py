@@ -64,10 +64,10 @@ def wrapped_panels(axes: Panels | None, number: int, most: int, **options: Any) 
     return figure, panels
 
 
-def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -> tuple["Figure", "Axes"]:
+def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -> "Axes":
     """Return the axes that are given, or those of a figure with one panel."""
-    figure, panels = new_panels(None if axes is None else np.array([[axes]]), width=width, height=height)
-    return figure, panels[0, 0]
+    _, panels = new_panels(None if axes is None else np.array([[axes]]), width=width, height=height)
+    return panels[0, 0]
 
 
 def style(number: int, *, line: bool = True) -> dict[str, Any]:

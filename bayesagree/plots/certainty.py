@@ -57,7 +57,7 @@ def plot_certainty(
     """
     if not curves or (order is not None and order not in curves):
         raise InputError(f"there is no curve {order!r}; there is {', '.join(curves) or 'none at all'}")
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:

@@ -61,7 +61,7 @@ def plot_plausibility(
     labels = np.asarray(truth["posterior/category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
-    _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
+    panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
     if point is not None:
         panel.bar(
             range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point")
@@ -124,7 +124,7 @@ def plot_simplex(
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
     at = positions(corners, names, "category")
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    _, panel = one_panel(axes, width=4.6, height=4.2)
+    panel = one_panel(axes, width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
     for k, (item, values) in enumerate(zip(items, _draws(truth, items))):
         three = values[:: max(1, len(values) // _SHOWN), at]

@@ -23,7 +23,8 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array, diags_array
 
-from bayesagree._types import Codes, Floats, Integers
+from bayesagree._types import Floats
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten, warn
 from bayesagree.io.doors import as_annotations
@@ -142,12 +143,14 @@ class Judgments:
             )
         kept = judged[labels.item_index] >= 2
         pairs, judgment = np.unique(pair[kept], return_inverse=True)
-        marks = _matrix(judgment, labels.label_index[kept], (pairs.size, n_labels))
+        marks = pair_counts(judgment, labels.label_index[kept], (pairs.size, n_labels))
         marks.data[:] = 1.0  # a label that an annotator gave an item twice is one mark
         item, annotator = np.divmod(pairs, n_annotators)
         own = np.arange(pairs.size)
         return cls(
-            marks, _matrix(item, own, (n_items, own.size)), _matrix(annotator, own, (n_annotators, own.size))
+            marks,
+            pair_counts(item, own, (n_items, own.size)),
+            pair_counts(annotator, own, (n_annotators, own.size)),
         )
 
     def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats]:
@@ -196,10 +199,6 @@ class Judgments:
             own = w @ (there.diagonal() * w)
             aqs[a] = max(_ratio(w @ (both.multiply(chosen) @ w) - own, w @ (there @ w) - own), SMALLEST)
         return aqs
-
-
-def _matrix(rows: Integers, columns: Integers | Codes, shape: tuple[int, int]) -> csr_array:
-    return csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
 
 
 def _ratio(above: Any, below: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import scipy as sp
 
 from bayesagree._types import Floats, Integers
-from bayesagree.agreement._patterns import RatingCounts
+from bayesagree.agreement._patterns import RatingCounts, pair_counts
 
 Kind = Literal["averaged", "binned", "inflated"]
 
@@ -175,7 +175,7 @@ def _from_intervals(counts: RatingCounts, centre: Floats, which: Integers, gap: 
     bin_of = np.where(flat, -1, np.cumsum(~flat) - 1)[which]
     some = bin_of >= 0
     shape = which.size, np.count_nonzero(~flat)
-    one_hot = sp.sparse.csr_array((np.ones(some.sum()), (np.flatnonzero(some), bin_of[some])), shape=shape)
+    one_hot = pair_counts(np.flatnonzero(some), bin_of[some], shape)
     statistics = (counts.counts @ one_hot).toarray()
     log_width = 0.0
     low = np.maximum(centre[~flat] - gap / 2, 0)

@@ -81,4 +81,4 @@ def _scores(rankings: Rankings, ties: Ties) -> tuple[Integers, Floats]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
     item = rankings.item_index[rankings.ranking_index()].astype(int)
     score = inverse_ranks(rankings, ties=ties)
-    return item, score / np.bincount(item, weights=score, minlength=rankings.items.size)[item]
+    return item, score / np.bincount(item, weights=score)[item]
