@@ -12,7 +12,7 @@ from bayesagree.annotations import Ratings
 from bayesagree.inference.multisets import words
 
 
-def pair_counts(row: Any, column: Any, shape: tuple[int, int] | None = None) -> Any:
+def pair_counts(row: Any, column: Any, shape: Any = None) -> Any:
     """Count pairs, sparse, shape (row, column)."""
     return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
 

@@ -20,7 +20,7 @@ from bayesagree.agreement._coefficients import (
     replicated,
     row_of,
 )
-from bayesagree.agreement._items import MOST_VALUES, Items, items_of
+from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items_of
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, shorten
@@ -29,7 +29,7 @@ from bayesagree.io.doors import as_annotations
 Detail = Literal["pair", "category", "item", "annotator"]
 
 
-def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = None) -> pd.DataFrame:
+def confusion(annotations: AgreementData, first: Any = None, second: Any = None) -> pd.DataFrame:
     """Count how often two annotators gave each two labels to the same item.
 
     Parameters
@@ -81,7 +81,7 @@ def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = No
 
 
 def detail_rows(
-    annotations: Labels | Ratings,
+    annotations: AgreementData,
     by: Detail,
     kind: Weights,
     cluster: Any,
@@ -93,7 +93,7 @@ def detail_rows(
     if by in ("pair", "annotator") and not annotations.annotators_known:
         raise InputError(f"by={by!r} needs annotators with names; these annotations have none")
 
-    def row(items: Items, name: str, found: Coefficient, of: Labels | Ratings, **who: Any) -> Row:
+    def row(items: Items, name: str, found: Coefficient, of: AgreementData, **who: Any) -> Row:
         codes = None if cluster is None else cluster_codes(cluster, of.items)
         ((_, sides, drawn),) = replicated(items, [(name, found)], rng, codes)
         sizes = {"n_items": items.patterns.n_items, "n_annotations": items.n_annotations}

@@ -14,7 +14,7 @@ from bayesagree.agreement._coefficients import (
     row_of,
     weights_for,
 )
-from bayesagree.agreement._items import items_of
+from bayesagree.agreement._items import AgreementData, items_of
 from bayesagree.agreement.coefficients import phi_row
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
@@ -24,8 +24,8 @@ from bayesagree.io.doors import as_annotations
 
 
 def agreement_difference(
-    annotations: Labels | Ratings,
-    other: Labels | Ratings,
+    annotations: AgreementData,
+    other: AgreementData,
     *,
     level: Level | None = None,
     weights: Weights | None = None,

@@ -160,10 +160,10 @@ def _aligned(sets: xr.DataArray, items: Array, categories: Array) -> Booleans:
     if set(sets.dims) != {"model", "item", "category"} or sets.dtype != bool:
         raise InputError(f"sets are bool with dims (model, item, category), not {sets.dtype} with {sets.dims}")
     sets = sets.transpose("model", "item", "category")
-    column = positions(categories, np.asarray(sets["category"]), "the sets", "label")
+    column = positions(categories, sets["category"].values, "the sets", "label")
     row = sets.get_index("item").get_indexer(items)
     if (row < 0).any():
-        raise InputError(f"{int((row < 0).sum())} items have a truth and no set: {shorten(items[row < 0])}")
+        raise InputError(f"{(row < 0).sum()} items have a truth and no set: {shorten(items[row < 0])}")
     return sets.values[:, row][:, :, column]
 
 

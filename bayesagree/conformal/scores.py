@@ -123,7 +123,7 @@ def conformity(score: Score, scores: ScoreArray, models: Array, items: Array) ->
         if own.shape != one.shape or own.dtype.kind not in "fiu" or np.isnan(own).any():
             raise InputError(
                 f"model {as_python(model)!r}: the function score= returned shape {own.shape} of {own.dtype} (NaN: "
-                f"{int(np.isnan(own).sum()) if own.dtype.kind == 'f' else 0}); it must return one number for each of "
+                f"{np.isnan(own).sum() if own.dtype.kind == 'f' else 0}); it must return one number for each of "
                 f"the {one.shape} scores (item, category)"
             )
     return np.stack(found)

@@ -210,7 +210,7 @@ class ConformalSets:
         if (index < 0).any():
             warn(
                 f"calibration never saw the groups {shorten(np.unique(groups[index < 0]))}: sets of their "
-                f"{int((index < 0).sum())} items hold all labels"
+                f"{(index < 0).sum()} items hold all labels"
             )
         return index
 

@@ -12,7 +12,7 @@ from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.convergence import warn_not_converged
-from bayesagree.inference.posterior import Truths
+from bayesagree.inference.posterior import Groups, Truths
 from bayesagree.metrics._scorer import BlockSums, ItemSums, Scorer, by_slice
 from bayesagree.metrics.item_weights import ItemGroups
 from bayesagree.metrics.posterior_scores import warn_undefined
@@ -97,7 +97,7 @@ class Results(NamedTuple):
         found = sums.scores(inside, weighted=weighted)
         return found if self.runs is None else self.runs.mean(found)
 
-    def groups(self, chains: int) -> dict[str, dict[str, Any]]:
+    def groups(self, chains: int) -> Groups:
         """Return the variables of every group of the result."""
         first = self.sums[0]
         metrics = first.scorer.metrics

@@ -48,7 +48,7 @@ class ModelScores(NamedTuple):
         mean = draws.mean(axis=0)
         order = np.argsort(-sign * mean if best is None else np.abs(mean - best), kind="stable")
         attrs = {"metric": name, "higher_is_better": int(sign > 0)} | ({} if best is None else {"best": best})
-        models = np.asarray(scores["model"])[order]
+        models = scores["model"].values[order]
         return cls(name, models, [one[:, order] for one in every], [one[:, order] for one in merits], attrs)
 
     def interval(self, values: Sequence[Floats], ci_prob: float) -> tuple[Floats, Floats]:

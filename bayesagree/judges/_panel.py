@@ -24,6 +24,11 @@ ALL = "all"
 SAME = 1e-9
 
 
+# Groupings of the items by name, and the inclusion probability of each item.
+By = Mapping[str, ItemGroup] | pd.DataFrame | None
+Inclusion = Mapping[Hashable, float] | pd.Series | None
+
+
 class Factor(NamedTuple):
     """A grouping of the items: its name, its levels, and the level of each item."""
 
@@ -78,8 +83,8 @@ def panel_of(
     people: Labels,
     system: ItemGroup | None,
     positive: Hashable,
-    by: Mapping[str, ItemGroup] | pd.DataFrame | None,
-    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
+    by: By,
+    inclusion: Inclusion = None,
 ) -> Panel:
     """Join verdicts and votes by item, checked."""
     verdicts = as_annotations(verdicts, (Labels, Ratings), "verdicts")

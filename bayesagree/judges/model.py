@@ -1,16 +1,15 @@
 """The corrected rate's regression as a PyMC model."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations
-from bayesagree.judges._panel import panel_of, regression
+from bayesagree.judges._panel import By, Inclusion, panel_of, regression
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ def corrected_rate_model(
     *,
     system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
-    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
+    by: By = None,
+    inclusion: Inclusion = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
 ) -> "pm.Model":

@@ -38,7 +38,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.slices import chains_of
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.judges._panel import Panel, panel_of, regression
+from bayesagree.judges._panel import By, Inclusion, Panel, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
@@ -65,8 +65,8 @@ def corrected_rate(
     *,
     system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
-    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
+    by: By = None,
+    inclusion: Inclusion = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
     ci_prob: float = 0.95,

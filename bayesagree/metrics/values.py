@@ -190,6 +190,7 @@ def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
 # value, against plausibilities their mean.
 
 Table = Callable[[Given], Floats]
+Value = Callable[[Drawn, Given], Floats]
 
 
 def hits(given: Given) -> Floats:
@@ -220,12 +221,12 @@ def near(given: Given) -> Floats:
     return (distances(given) <= 1).astype(float)
 
 
-def of_true_label(table: Table) -> Callable[[Drawn, Given], Floats]:
+def of_true_label(table: Table) -> Value:
     """Return the value of the true label."""
     return lambda drawn, given: table(given).take(drawn.cells[0], mode="clip")
 
 
-def expected(table: Table) -> Callable[[Drawn, Given], Floats]:
+def expected(table: Table) -> Value:
     """Return the mean of the values by the plausibilities."""
     return lambda drawn, given: np.stack(
         [shares @ values for shares, values in zip(drawn.shares, table(given))]
@@ -242,7 +243,7 @@ def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
 # Distributions, item by item: probabilities p (label,), plausibilities q (sample, label).
 
 
-def of_shares(term: Callable[[Floats, Floats], Floats]) -> Callable[[Drawn, Given], Floats]:
+def of_shares(term: Callable[[Floats, Floats], Floats]) -> Value:
     """Compare the distributions of every item."""
     return lambda drawn, given: np.stack([term(p, q) for p, q in zip(given.scores, drawn.shares)])
 

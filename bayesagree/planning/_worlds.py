@@ -70,7 +70,7 @@ def worlds(
         excluded = independence(*aligned(pilot, given.pooled())).left_out(None)
     run = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": excluded}
     posterior = informed_dirichlet(pilot, given, **run)["posterior"].to_dataset()
-    outputs = predictions and predictions.aligned(np.asarray(posterior["item"]), pilot.categories)
+    outputs = predictions and predictions.aligned(posterior["item"].values, pilot.categories)
     rows = np.random.default_rng(random_seed).integers(n_items, size=(number, n_items))
     names = {"item": np.arange(n_items), "category": pilot.categories}
     for one, of_study in zip(posterior["plausibility"].values[0, ::APART], rows):

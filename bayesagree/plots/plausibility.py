@@ -151,11 +151,11 @@ def _draws(truth: xr.DataTree, items: Sequence[Any]) -> Floats:
             raise InputError("this posterior is of ratings and has no plausibilities")
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(truth)
-    at = positions(items, np.asarray(values["item"]), "item")
+    at = positions(items, values["item"].values, "item")
     return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "category").values
 
 
 def _point(estimate: xr.DataArray, item: Any, labels: Array) -> Floats:
-    at = positions([item], np.asarray(estimate["item"]), "item")[0]
-    known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
+    at = positions([item], estimate["item"].values, "item")[0]
+    known = positions(labels.tolist(), estimate["category"].values, "category")
     return estimate.transpose("item", "category").values[at, known]

@@ -79,13 +79,12 @@ def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.Dat
             f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
             "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
         )
-    given = annotations
-    check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
-    found = record.item_log_likelihood(given, posterior, settings)
+    check_size(sizes | {"item": annotations.items.size}, 8, "use fewer draws")
+    found = record.item_log_likelihood(annotations, posterior, settings)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
     likelihood = _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)
     groups = {"log_likelihood": likelihood}
-    if log_prior := record.log_prior(given, posterior, settings):
+    if log_prior := record.log_prior(annotations, posterior, settings):
         of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
     return _with(result, **groups)

@@ -5,7 +5,7 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,7 +94,7 @@ def write_report(data: AnyReport, path: str | Path, *, title: str | None = None)
 def _written(template: str, data: AnyReport, **more: Any) -> str:
     """Fill in a template: all of them know the data, what depends on their kind, and what is derived from them."""
     kind = kind_of(data.annotations)
-    given = cast(Any, data.annotations)
+    given: Any = data.annotations
     found: Any = data.findings[data.findings["severity"].isin(["critical", "warning", "note"])].head(
         MOST_FINDINGS
     )

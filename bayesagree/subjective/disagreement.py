@@ -126,7 +126,7 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
     """
     left = ~_counts(annotations, items)
     if not left.any():
-        raise InputError(f"without {int(left.size)} items none is left; leave out fewer")
+        raise InputError(f"without {left.size} items none is left; leave out fewer")
     return annotations.select(left[annotations.item_index])
 
 

@@ -6,7 +6,7 @@ of each view. All distributions are integrated out; plausibilities are drawn exa
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -257,7 +257,7 @@ class States:
             of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items])
         )
         shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
-        root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
+        root: Any = rng.bit_generator.seed_seq
         together = shape + np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels)
         common = np.exp(log_dirichlets(rng, np.repeat(together, self.shared, axis=0).swapaxes(0, 1)))
         for g in groups:

@@ -177,7 +177,6 @@ def normal_inverse_gamma(
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     request = Request(draws, chains, random_seed, client=client, progress=progress)
-    specification = NormalInverseGamma(
-        reliability=reliability, prior=prior, annotator_effects=annotator_effects
+    return NormalInverseGamma(reliability=reliability, prior=prior, annotator_effects=annotator_effects).draw(
+        ratings, request
     )
-    return specification.draw(ratings, request)
