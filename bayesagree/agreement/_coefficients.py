@@ -131,11 +131,10 @@ def add_notes(rows: dict[str, Row], items: Items, names: Array, whose: str = "")
     """Say where a number says nothing, or something else than it seems to."""
     named = (items.item < items.n_named) & (items.annotator >= 0)
     who = items.annotator[named]
-    code = items.code[named]
     given = items.patterns.weight @ items.patterns.counts
     of_all, of_chance = [], []
     if who.size and names.size:
-        used = np.unique(who.astype(int) * items.values.size + code) // items.values.size
+        used = np.unique(who.astype(int) * items.values.size + items.code[named]) // items.values.size
         alone = (np.bincount(used, minlength=names.size) == 1) & (
             np.bincount(who, minlength=names.size) >= FEWEST
         )
@@ -288,9 +287,8 @@ def replicates(
             yield name, sides, np.empty(0)
             continue
         order = sides[0].of_order
-        shared = sides[0].weight is counted
         blocks = draw_weights(sides, places, pseudo, streams[order], cluster)
-        if shared:
+        if sides[0].weight is counted:
             if order not in kept:
                 kept[order] = np.concatenate([weight for (weight,) in blocks])
             step = max(1, CELLS // max(sides[0].cells, sides[0].weight.size))
@@ -306,9 +304,8 @@ def replicated(
     cluster: Integers | None = None,
 ) -> Iterator[tuple[str, Sides, Floats]]:
     """Yield each coefficient of one set of annotations and its replicates."""
-    every = [np.arange(items.n_named)]
     sides = ((name, (one,)) for name, one in found)
-    return replicates(sides, every, rng, cluster, counted=items.patterns.weight)
+    return replicates(sides, [np.arange(items.n_named)], rng, cluster, counted=items.patterns.weight)
 
 
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:

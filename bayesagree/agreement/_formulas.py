@@ -102,9 +102,8 @@ def moments(C: Any, values: Floats) -> tuple[Floats, Floats, Floats]:
 
 def ratio_distance(values: Floats) -> Floats:
     """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros."""
-    difference = values[:, None] - values
     both = values[:, None] + values
-    return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
+    return np.divide(values[:, None] - values, both, out=np.zeros_like(both), where=both != 0) ** 2
 
 
 def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, value: Integers) -> Floats:

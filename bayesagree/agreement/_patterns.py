@@ -54,9 +54,8 @@ class RatingCounts:
     @property
     def share_of_ends(self) -> float:
         """Share of the ratings that are an end of the scale."""
-        at_end = (self.values <= 0) | (self.values >= 1)
         given = self.weight @ self.counts
-        return float(given[at_end].sum() / given.sum())
+        return float(given[(self.values <= 0) | (self.values >= 1)].sum() / given.sum())
 
     @property
     def n_items(self) -> int:

@@ -56,8 +56,7 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
     total = float(within @ within)
     if levels < 1 or free <= levels or total == 0:
         return 0.0, 1.0
-    columns = np.concatenate([item, items.size + annotator])
-    design = pair_counts(np.tile(each, 2), columns)
+    design = pair_counts(np.tile(each, 2), np.concatenate([item, items.size + annotator]))
     rest = float(sp.sparse.linalg.lsqr(design, within, atol=1e-12, btol=1e-12)[3]) ** 2
     ratio = ((total - rest) / levels) / max(rest / (free - levels), 1e-300)
     return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))

@@ -79,11 +79,10 @@ def item_fit(
     problem = prepare(ratings, item_mean=item_mean)
     rng = np.random.default_rng(seed_sequence(random_seed))
     drawn = joint_posterior(problem).phi.draw(draws, rng)
-    means = draw_item_means(problem, drawn, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     _, observed = _moments(_coarse(ratings, ratings.unit()), item)
     larger = np.zeros(rated.size)
-    for mu, precision, ends in zip(means, np.exp(drawn.y), drawn.shares):
+    for mu, precision, ends in zip(draw_item_means(problem, drawn, rng), np.exp(drawn.y), drawn.shares):
         _, replicate = _moments(_replicate(ratings, mu[item], precision, ends, rng), item)
         # Levels make many replicates equal to the observation: a tie counts half, so that p-values lean to no side.
         larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)

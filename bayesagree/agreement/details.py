@@ -143,9 +143,8 @@ def detail_rows(
 
 def _given(items: Items, rows: Any) -> Floats:
     """Count the values of some annotations by item, pseudo-items too, shape (item, value)."""
-    place = items.item[rows], items.code[rows]
     shape = items.patterns.pattern_of_item.size, items.values.size
-    return pair_counts(*place, shape).toarray()
+    return pair_counts(items.item[rows], items.code[rows], shape).toarray()
 
 
 def _specific(count: Floats, n: Floats, items: Items) -> Coefficient:

@@ -112,8 +112,8 @@ def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Sett
             "integrated_log_likelihood(trace, common_agreement_model(ratings, annotator_effects=...))"
         )
     hyper = np.column_stack([parameters[name] for name in HYPER]) if hierarchical else None
-    outright, shares = settings["likelihood"] in OUTRIGHT, None
-    if outright:
+    shares = None
+    if settings["likelihood"] in OUTRIGHT:
         shares = np.column_stack(list(draws_of(posterior, *END_SHARES).values()))
     of_item = problem.patterns.pattern_of_item
     found = pattern_evidence(problem, np.log(precision_of(parameters["phi"])), hyper, shares)

@@ -51,7 +51,6 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: Rng) -> dict[str, Row]
         )
 
     n, over = len(items), ""
-    number = known.sum(axis=1)
     if n == 1:
         n = items[0].ranking.size
         over = "one item: the interval is over its annotators"
@@ -60,7 +59,7 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: Rng) -> dict[str, Row]
     drawn = np.concatenate([compute(w) for w in weights], axis=1)
     rows = {}
     drawn[:2] = drawn[:2].clip(0, 1)
-    for name, estimate, of_name, size in zip(NAMES, estimates, drawn, number):
+    for name, estimate, of_name, size in zip(NAMES, estimates, drawn, known.sum(axis=1)):
         none = "no item has two rankings with an order: one block of ties has none" * bool(np.isnan(estimate))
         if not (none or over) and size < FEWEST:
             none = few(int(size))

@@ -88,9 +88,8 @@ def span_f1(
     estimate = np.append(np.nanmean(estimate), estimate)
     drawn = np.column_stack([np.nanmean(drawn, axis=1), drawn])
     lower, upper = column_hdi(drawn, ci_prob)
-    n_documents = np.column_stack([both.any(axis=1), both]).sum(axis=0)
     found = {"annotator": first, "other_annotator": second, "f1": estimate, "lower": lower, "upper": upper}
-    return pd.DataFrame(found | {"n_documents": n_documents})
+    return pd.DataFrame(found | {"n_documents": np.column_stack([both.any(axis=1), both]).sum(axis=0)})
 
 
 def _matches(first: list[Span], second: list[Span], match: Match) -> int:

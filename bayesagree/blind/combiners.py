@@ -104,9 +104,8 @@ def _cross_fitted(systems: Systems, features: Floats, fit: Fit, random_seed: See
         )
     gold = np.full(systems.items.size, -1, np.int16)
     truth = crowd.astype(int)
-    rest = np.flatnonzero((crowd < 0) & voted)
     folds = np.array_split(np.random.default_rng(seed_sequence(random_seed)).permutation(known), FOLDS)
-    for fold in [*folds, rest]:
+    for fold in [*folds, np.flatnonzero((crowd < 0) & voted)]:
         if fold.size:
             seen = np.setdiff1d(known, fold)
             gold[fold] = fit(features[seen], truth[seen])(features[fold])

@@ -74,7 +74,6 @@ def independence_check(
     confusion = row_shares(tree["confusion"].values.astype(float).reshape(-1, *tree["confusion"].shape[2:]))
     rng = np.random.default_rng(stream_apart(root, "replicated systems"))
     common, agreed = agreements(systems.predicted, systems.n_labels)
-    spread = unevenness(systems.predicted, systems.n_labels)
     shares = np.einsum("dk,dakl,dbkl->dab", prevalence, confusion, confusion, optimize=True)
     simulated = np.empty_like(shares)
     uneven = np.empty(len(shares))
@@ -86,7 +85,7 @@ def independence_check(
     np.fill_diagonal(excess, np.nan)
     names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()
-    p_items = (uneven >= spread).mean()
+    p_items = (uneven >= unevenness(systems.predicted, systems.n_labels)).mean()
     p_values: Any = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
     p_values["excess"] = ("model", "other_model"), excess
     result = xr.Dataset(p_values, {"model": names, "other_model": names})

@@ -73,13 +73,12 @@ def majority(systems: Systems, *, threshold: float = 0.5, random_seed: Seed = No
     """
     positive(threshold, "threshold", zero=True)
     counts = vote_counts(systems)
-    total = counts.sum(axis=1)
     if threshold == 0.5:
         rng = np.random.default_rng(seed_sequence(random_seed))
         chosen = (counts + 0.5 * rng.random(counts.shape)).argmax(axis=1)
     else:
         chosen = above_threshold(counts, threshold, two_labels(systems))
-    return np.where(total > 0, chosen, -1).astype(np.int16)[None]
+    return np.where(counts.sum(axis=1) > 0, chosen, -1).astype(np.int16)[None]
 
 
 def above_threshold(counts: Integers, threshold: float, positive: int) -> Integers:

@@ -117,8 +117,7 @@ def _show_table(rows: Records, title: str) -> None:
     shared = [name for name in written if name in alike and name.startswith(_SHARED)]
     shown = {name: cells for name, cells in written.items() if name not in shared and set(cells) != {"-"}}
     first, headings = next(iter(shown)), {name: str(name).replace("_", " ") for name in shown}
-    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH))
-    console = Console(width=width)
+    console = Console(width=None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH)))
     whole = sum(max(map(len, [headings[name], *cells])) + 2 for name, cells in shown.items()) - 2
     table = ScreenTable(box=None, pad_edge=False, header_style="bold")
     for name, cells in shown.items():

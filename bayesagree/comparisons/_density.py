@@ -53,9 +53,8 @@ ENOUGH, MOST_ANNOTATORS = 10, 300
 
 def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: bool) -> Form:
     """Return the effects that were requested, after checks; of "auto" those that the comparisons can tell."""
-    n = comparisons.n_comparisons
     several = 2 <= comparisons.annotators.size <= MOST_ANNOTATORS
-    rich = several and n >= ENOUGH * comparisons.annotators.size
+    rich = several and comparisons.n_comparisons >= ENOUGH * comparisons.annotators.size
     ties = int((comparisons.outcome == TIE).sum())
     # Chains with discriminations and a strength for each item mix slowly.
     there = {"ties": ties > 0, "order": comparisons.order_known, "discrimination": rich and not item_effects}

@@ -94,10 +94,8 @@ def set_coverage(
             own = groups == group
             for quantity, of_items in values.items():
                 scale = expected.categories.size if quantity == "size" else 1
-                value = float(of_items[m, own].mean())
-                n = int(own.sum())
                 ends = (scale * end for end in _mean_interval(of_items[m, own] / scale, ci_prob))
-                rows.append((model, group, quantity, value, *ends, n))
+                rows.append((model, group, quantity, float(of_items[m, own].mean()), *ends, int(own.sum())))
     table = pd.DataFrame(rows, columns=names).assign(ci_kind="eti", ci_prob=ci_prob)
     return table.drop(columns="group") if by is None else table
 

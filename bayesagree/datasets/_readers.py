@@ -108,11 +108,10 @@ def trec2011_teams() -> Content:
     items = table("trec2011-teams/items.csv")
     rows["label"] = (rows["score"] >= 0.5).astype(int)
     hard = rows.pivot(index="item", columns="team", values="label").reindex(items["item"].unique())
-    gold = by_item(items[items["nist_gold"] >= 0], "nist_gold")
     return Content(
         Labels.from_long(rows, annotator="team", labels=[0, 1]),
         Predictions.from_labels(hard.add_prefix("team "), labels=[0, 1]),
-        (gold >= 1).astype(int),
+        (by_item(items[items["nist_gold"] >= 0], "nist_gold") >= 1).astype(int),
     )
 
 

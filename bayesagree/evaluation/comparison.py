@@ -147,7 +147,6 @@ def compare(
     found = ModelScores.of(result, metric, reliability)
     lower, upper = found.interval(found.draws, ci_prob)
     pairs = found.pairs(ci_prob)
-    standings = standing(*found.merits, prob=ci_prob)
     to_best = {name: np.append(0.0, pairs[name][1:, 0]) for name in ("difference", "lower", "upper")}
     table = pd.DataFrame(
         {
@@ -155,7 +154,7 @@ def compare(
             "lower": lower,
             "upper": upper,
             "prob_best": found.places()[:, 0],
-            **standings._asdict(),
+            **standing(*found.merits, prob=ci_prob)._asdict(),
             "difference": to_best["difference"],
             "difference_lower": to_best["lower"],
             "difference_upper": to_best["upper"],

@@ -186,9 +186,8 @@ def camps(case: Case) -> Finding:
     z, apart = min(_apart(first, second), _apart(second, first))
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
     sizes = " and ".join(str(len(camp)) for camp in names)
-    severity = "warning" if apart > FAR else None
     said = f"annotators form camps of {sizes}, which agree more within, by {apart:.2f}"
-    return Finding(min(names, key=len), said, float(sp.stats.norm.sf(z)), severity)
+    return Finding(min(names, key=len), said, float(sp.stats.norm.sf(z)), "warning" if apart > FAR else None)
 
 
 def _apart(one: Floats, other: Floats) -> tuple[float, float]:
@@ -298,10 +297,9 @@ def repeats(case: Case) -> Finding:
     need((again["nunique"] < again["size"]).any(), "items that an annotator answered twice")
     other = again.query("nunique > 1")
     where = case.annotations.items[other.index.unique("item")].tolist()
-    chance = float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED))
     changed = share(len(other), len(again))
     said = f"when an item came again, annotators gave another answer in {changed} of the cases"
-    return Finding(where, said, chance)
+    return Finding(where, said, float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED)))
 
 
 @CHECKS.add("note", "score with the doubt, {score}, and add votes there: {next}")

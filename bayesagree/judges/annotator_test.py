@@ -216,10 +216,9 @@ def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
     if labels.has_repeats:
         raise InputError('an annotator labelled an item twice; read the table with duplicates="first"')
     scores: Any = _label_scores if isinstance(labels, Labels) else _rating_scores
-    found = [scores(labels, judges, m) for m in range(judges.models.size)]
     enough = np.bincount(labels.item_index)[labels.item_index] > 1
     tables = []
-    for of_judge, of_person in found:
+    for of_judge, of_person in [scores(labels, judges, m) for m in range(judges.models.size)]:
         counted = enough & np.isfinite(of_judge) & np.isfinite(of_person)
         # Shares and root mean squares of equal parts may differ in the last digit.
         tied = counted & np.isclose(of_judge, of_person, rtol=0, atol=1e-9)

@@ -46,14 +46,12 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     """
     require_from("corrected_rate", result, "derived/saving")
     posterior = result["posterior"].to_dataset()
-    derived = result["derived"].to_dataset()
     middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
     shorter = {"rate_mean": "rate", "rate_lower": "lower", "rate_upper": "upper"}
-    per_system = derived[[*shorter, "saving"]].rename(shorter)
+    per_system = result["derived"].to_dataset()[[*shorter, "saving"]].rename(shorter)
     counts = result["constant_data"].to_dataset()[["n_items_with_votes"]]
     raw = result["raw"].to_dataset().rename(rate="raw_rate")
-    merged = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts")
-    table = merged.to_dataframe()
+    table = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts").to_dataframe()
     names = ["raw_rate", "rate", "lower", "upper", "sensitivity", "specificity", "saving", "max_saving"]
     rows = table.reset_index().sort_values(["system", "judge"])
     table = rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
@@ -121,6 +119,5 @@ def system_pairs(tree: xr.DataTree) -> pd.DataFrame:
     columns = ["difference", "difference_lower", "difference_upper", "prob_better"]
     names = found["system"].values
     first, second = np.triu_indices(names.size, 1)
-    pairs = {"system": names[first], "other_system": names[second]}
     values = {name.removeprefix("difference_"): found[name].values[first, second] for name in columns}
-    return pd.DataFrame(pairs | values)
+    return pd.DataFrame({"system": names[first], "other_system": names[second]} | values)

@@ -85,9 +85,8 @@ def matthews_corrcoef(counts: Counts, *named: Any) -> Floats:
 
 def cohen_kappa(counts: Counts, *named: Any) -> Floats:
     """Agreement of truth and prediction beyond chance."""
-    wrong = counts.total - counts.right.sum(axis=0)
     by_chance = counts.total - (counts.true * counts.given).sum(axis=0) / counts.total
-    return 1 - divided(wrong, by_chance, counts.total)
+    return 1 - divided(counts.total - counts.right.sum(axis=0), by_chance, counts.total)
 
 
 def averaged(of_label: Floats, weight: Any) -> Floats:

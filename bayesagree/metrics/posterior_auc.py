@@ -118,10 +118,9 @@ def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, Rng]) 
     n_draws, rng = block
     n, n_positive = votes.sum(axis=1), votes[:, 1]
     share = n_positive / np.maximum(n, 1)
-    both = ratio(n_positive * (n_positive - 1.0), n * (n - 1))
     weight = (n > 0) * rng.standard_exponential((n_draws, n.size))
     positive = weight * share
-    top = ceiling(weight, share, both)
+    top = ceiling(weight, share, ratio(n_positive * (n_positive - 1.0), n * (n - 1)))
     if not 0 < n_positive.sum() < n.sum():
         return np.full((n_draws, len(order.scores) + 1), np.nan)
     negative = weight - positive

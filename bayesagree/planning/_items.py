@@ -133,10 +133,9 @@ def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[Array, ...]:
     per vote by the fewest votes that can change the answer; their number, (item,); and how many items each model has
     right in each draw, (model, draw).
     """
-    predicted = all_predicted[:, block.items]
     plausibility, top = np.asarray(block.plausibility), block.true_label
     n_items, n_draws, n_labels = plausibility.shape
-    right = (predicted[..., None] == top).astype(float)
+    right = (all_predicted[:, block.items][..., None] == top).astype(float)
     chance = plausibility.mean(axis=1).T
     after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance[:, None], 1e-300))
     is_top = (top[..., None] == np.arange(n_labels)).astype(float)

@@ -347,9 +347,8 @@ def _z(cases: list[_Hits]) -> Floats:
 
 def _deviance(histograms: Array) -> Floats:
     """Return the deviance of histograms (set, hits) from mixtures of binomials, after a few steps of fitting."""
-    share = row_shares(histograms)
     fitted = np.maximum(_fitted(histograms, FEW_STEPS), 1e-300)
-    return 2 * sp.special.xlogy(histograms, share / fitted).sum(axis=1)
+    return 2 * sp.special.xlogy(histograms, row_shares(histograms) / fitted).sum(axis=1)
 
 
 def _fitted(histograms: Array, steps: int) -> Floats:

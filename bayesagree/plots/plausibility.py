@@ -127,8 +127,7 @@ def plot_simplex(
     panel = one_panel(axes, width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
     for k, (item, values) in enumerate(zip(items, _draws(truth, items))):
-        three = values[:: max(1, len(values) // _SHOWN), at]
-        spots = row_shares(three) @ triangle
+        spots = row_shares(values[:: max(1, len(values) // _SHOWN), at]) @ triangle
         marker = MARKERS[k % len(MARKERS)]
         panel.plot(
             *spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=plain(item)

@@ -112,11 +112,11 @@ def _written(template: str, data: AnyReport, **more: Any) -> str:
         context |= {"games": data.comparisons, "made": settings_of(data.result)}
     else:
         known: Any = data
-        scores, record = known.scores, known.settings.record
+        scores = known.scores
         table = pd.DataFrame() if scores is None else scores.ranking[known.settings.metrics[0]].reset_index()
         against = {} if known.gold is None else settings_of(known.gold)
         weights = None if given.kind == "rankings" else WEIGHTS_OF_LEVEL[given.level]
-        context |= {"games": None, "record": record, "against": against, "weights": weights}
+        context |= {"games": None, "record": known.settings.record, "against": against, "weights": weights}
         context["annotated"] = np.unique(given.item_index).size
         papers |= {STUTZ, *(one.reference for one in POSTERIORS.values() if one.reference)}
     context |= {"ranking": table.to_dict("records"), "papers": sorted(papers)}

@@ -88,7 +88,7 @@ def group_agreement(
     size = groups.names.size
     n_items = annotations.items.size
     kept = of_row >= 0
-    group, item = of_row[kept], annotations.item_index[kept]
+    group = of_row[kept]
     # x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
     if annotations.kind == "labels":
         code, x = annotations.label_index[kept].astype(int), np.eye(annotations.categories.size)
@@ -98,7 +98,7 @@ def group_agreement(
     # Of each value 1, x and |x|^2, shape (value, moment).
     moments = np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
-    by_cell = _sums(moments[code], group.astype(int) * n_items + item, (size, n_items))
+    by_cell = _sums(moments[code], group.astype(int) * n_items + annotations.item_index[kept], (size, n_items))
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(float)
@@ -106,10 +106,9 @@ def group_agreement(
     weighted = replicated_sums(
         np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed))
     )
-    sums = np.split(weighted, len(pairs), axis=1)
     unordered = annotations.kind == "labels" or len(moments) == 2
     rows = []
-    for (g, h), part, total in zip(pairs, parts, sums):
+    for (g, h), part, total in zip(pairs, parts, np.split(weighted, len(pairs), axis=1)):
         alpha = _alpha(total, same=g == h)
         items = int((part[:, 0] > 0).sum())
         drawn = alpha[1:] if np.isfinite(alpha[0]) and items >= FEWEST else alpha[:0]

@@ -131,7 +131,6 @@ class Judgments:
             )
         n_items = labels.items.size
         n_annotators = labels.annotators.size
-        n_labels = labels.categories.size
         pair = labels.item_index.astype(int) * n_annotators + labels.annotator_index
         judged = np.bincount(np.unique(pair) // n_annotators, minlength=n_items)
         if (judged < 2).all():
@@ -143,7 +142,7 @@ class Judgments:
             )
         kept = judged[labels.item_index] >= 2
         pairs, judgment = np.unique(pair[kept], return_inverse=True)
-        marks = pair_counts(judgment, labels.label_index[kept], (pairs.size, n_labels))
+        marks = pair_counts(judgment, labels.label_index[kept], (pairs.size, labels.categories.size))
         marks.data[:] = 1.0  # a label that an annotator gave an item twice is one mark
         item, annotator = np.divmod(pairs, n_annotators)
         own = np.arange(pairs.size)

@@ -219,8 +219,7 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     which = int(np.flatnonzero(counts.models == model)[0]) if isinstance(model, str) else model
     kept = counts.total[which] > 0
     group, total = counts.group[kept], counts.total[which, kept]
-    coords = {"group": counts.groups, "annotator": np.arange(total.size)}
-    with pm.Model(coords=coords) as graph:
+    with pm.Model(coords={"group": counts.groups, "annotator": np.arange(total.size)}) as graph:
         names = ("location", "between_spread", "within_spread")
         location, between, within = (pm.Beta(name, 1, 1) for name in names)
         kappa, phi = between**-2 - 1, within**-2 - 1

@@ -87,10 +87,9 @@ def group_performance(
     annotations = as_annotations(annotations, (Labels, Ratings))
     groups = as_groups(annotations, annotators, by)
     models, score, n = annotator_scores(annotations, predictions)
-    values = ratio(score, n)
     coords = {"model": models, "annotator": annotations.annotators}
     attrs = {"metric": METRICS[annotations.kind]}
-    per_annotator = xr.DataArray(values, coords, ("model", "annotator"), attrs=attrs)
+    per_annotator = xr.DataArray(ratio(score, n), coords, ("model", "annotator"), attrs=attrs)
     by_group: Any = pd.DataFrame(per_annotator.to_numpy().T).groupby(groups.index)
     of_each = range(groups.names.size)
     means = by_group.mean().reindex(of_each).to_numpy().T

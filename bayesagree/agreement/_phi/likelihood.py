@@ -175,8 +175,7 @@ def _from_intervals(counts: RatingCounts, centre: Floats, which: Integers, gap: 
     bin_of = np.where(flat, -1, np.cumsum(~flat) - 1)[which]
     some = bin_of >= 0
     shape = which.size, np.count_nonzero(~flat)
-    one_hot = pair_counts(np.flatnonzero(some), bin_of[some], shape)
-    statistics = (counts.counts @ one_hot).toarray()
+    statistics = (counts.counts @ pair_counts(np.flatnonzero(some), bin_of[some], shape)).toarray()
     log_width = 0.0
     low = np.maximum(centre[~flat] - gap / 2, 0)
     high = np.minimum(centre[~flat] + gap / 2, 1)

@@ -236,7 +236,6 @@ def rankings(
         raise InputError(f"patterns={patterns!r}: every ranking names between 1 and n_labels={k} labels")
     rng = np.random.default_rng(seed_sequence(random_seed))
     log_worth = log_dirichlets(rng, np.full((shapes[0], k), positive(shape, "shape")))
-    plausibility = np.exp(log_worth)
     order = np.argsort(np.log(rng.standard_exponential((*shapes, k))) - log_worth[:, None], axis=-1)
     block = np.full((len(sizes), k), -1)
     for own, pattern in zip(block, sizes):
@@ -244,5 +243,5 @@ def rankings(
     rank = block[rng.integers(len(sizes), size=shapes)]
     item, annotator, _ = at = np.nonzero(rank >= 0)
     table = pd.DataFrame({"item": item, "annotator": annotator, "label": order[at], "rank": rank[at]})
-    truth = xr.DataArray(plausibility, {"item": np.arange(shapes[0]), "category": np.arange(k)})
+    truth = xr.DataArray(np.exp(log_worth), {"item": np.arange(shapes[0]), "category": np.arange(k)})
     return RankedTestSet(truth, Rankings.from_long(table, labels=np.arange(k).tolist()))

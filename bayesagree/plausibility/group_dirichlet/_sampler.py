@@ -190,8 +190,8 @@ class Chains:
         `parted` are the typical labels from which views of their own are apart; they belong to the last rows.
         """
         (n_chains, n_labels), centre = self.log_shape.shape, -np.log(self.log_shape.shape[1])
-        chain, label = np.arange(n_chains), np.arange(n_labels)[:, None]
-        given = Counts.of(owner * n_labels + label, rows, n_chains * n_labels)
+        chain = np.arange(n_chains)
+        given = Counts.of(owner * n_labels + np.arange(n_labels)[:, None], rows, n_chains * n_labels)
         of_all = Counts.of(owner, rows.sum(axis=0), n_chains)
         group = np.repeat(chain, n_labels)
         apart = cell_sums((n_chains, n_labels), owner[owner.size - parted.size :], parted)

@@ -124,14 +124,12 @@ class GroupDirichlet(ItemPosterior):
         parts = [states.different(items) for items in item_blocks(problem.votes.shape[1])]
         different = np.concatenate(parts, axis=-1)
         prob_different = different.mean(axis=(1, 2))
-        divided = np.moveaxis(different.mean(axis=-1), 0, 2)
         prob_different[~problem.repeated] = np.nan
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
         worst = int(np.nan_to_num(r_hat).argmax())
         if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
-        of_draws = {"apart": states.alone, "divided": divided}
-        by_group = problem.votes.sum(axis=2)
+        of_draws = {"apart": states.alone, "divided": np.moveaxis(different.mean(axis=-1), 0, 2)}
         return {
             "posterior": {
                 name: (("chain", "draw", "group"), np.repeat(values, states.shared, axis=1))
@@ -140,7 +138,7 @@ class GroupDirichlet(ItemPosterior):
             "derived": {"prob_different": (("group", "item"), prob_different)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
             "constant_data": {
-                "n_votes": (("group", "item"), by_group),
+                "n_votes": (("group", "item"), problem.votes.sum(axis=2)),
                 "n_votes_of_label": (("category",), problem.votes.sum(axis=(0, 1))),
             },
         }

@@ -132,11 +132,10 @@ class Levels:
     ) -> tuple[Floats, Floats]:
         """Return mean and variance of items' b' z + e, (item,) or, where parameters are many, (item, sample)."""
         number = self.table[0][items]
-        total = self.table[1][items]
         line = self.columns[items] @ coefficient
         weight = number @ precision
         variance = 1 / (1 / item_variance + weight)
-        rest = total @ precision - number @ (precision * shift) - weight * line
+        rest = self.table[1][items] @ precision - number @ (precision * shift) - weight * line
         return line + variance * rest, variance
 
     def chain(self, request: Request, rng: Rng) -> LevelDraws:

@@ -51,9 +51,8 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     [[0.375, 0.25, 0.125, 0.25]]
     """
     item, score = _scores(rankings, ties)
-    shape = rankings.items.size, rankings.categories.size
     return xr.DataArray(
-        cell_sums(shape, item, rankings.label_index, weight=score),
+        cell_sums((rankings.items.size, rankings.categories.size), item, rankings.label_index, weight=score),
         dims=("item", "category"),
         coords={"item": rankings.items, "category": rankings.categories},
         name="irn",
