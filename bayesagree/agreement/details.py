@@ -129,8 +129,7 @@ def detail_rows(
         if by == "item":
             # Items without annotations have the pattern -1, the last one here.
             squares, n = (np.append(v, 0) for v in ((counts**2).sum(axis=1), items.patterns.size))
-            with np.errstate(invalid="ignore"):
-                share = (squares - n) / (n * (n - 1))
+            share = formula.ratio(squares - n, n * (n - 1))
             for one, pattern in zip(annotations.items, items.patterns.pattern_of_item):
                 note = "" if n[pattern] > 1 else "fewer than two annotations"
                 known = {"estimate": share[pattern], "n_annotations": int(n[pattern]), "note": note}

@@ -117,6 +117,5 @@ def _item(rankings: Rankings, item: int) -> Item:
         * np.sqrt(np.outer(count, count)).ravel()
     )
     length = np.sqrt((sign**2).sum(axis=1))
-    with np.errstate(invalid="ignore", divide="ignore"):  # a ranking without two blocks has no tau
-        tau = (sign @ sign.T) / np.outer(length, length)
+    tau = ratio(sign @ sign.T, np.outer(length, length))  # a ranking without two blocks has none
     return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
+from bayesagree.agreement._formulas import ratio
 from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.intervals import column_hdi
@@ -81,9 +82,9 @@ def span_f1(
     weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(
         weight_shape(int(both.any(axis=1).sum())), (REPLICATES, len(documents))
     )
-    with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
-        estimate = matched.sum(axis=0) / total.sum(axis=0)
-        drawn = (weight @ matched) / (weight @ total)
+    # Pairs that marked nothing have no F1.
+    estimate = ratio(matched.sum(axis=0), total.sum(axis=0))
+    drawn = ratio(weight @ matched, weight @ total)
     first, second = zip((None, None), *pairs)
     estimate = np.append(np.nanmean(estimate), estimate)
     drawn = np.column_stack([np.nanmean(drawn, axis=1), drawn])

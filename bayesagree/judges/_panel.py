@@ -15,6 +15,7 @@ from bayesagree.errors import InputError, as_python, refuse, shorten, warn
 from bayesagree.inference.cells import cell_sums
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges.prior import CorrectedRatePrior
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Answers from which a judge who always gives the same one is named.
 FEWEST = 10
@@ -214,8 +215,7 @@ def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
         weight = np.ones(value.size)
     shape = (verdicts.items.size, verdicts.annotators.size)
     cell = verdicts.item_index, verdicts.annotator_index
-    with np.errstate(invalid="ignore"):
-        return cell_sums(shape, *cell, weight=value * weight) / cell_sums(shape, *cell, weight=weight)
+    return ratio(cell_sums(shape, *cell, weight=value * weight), cell_sums(shape, *cell, weight=weight))
 
 
 def verdict_codes(judges: Labels) -> Integers:

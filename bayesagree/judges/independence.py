@@ -22,6 +22,7 @@ from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.judges._panel import verdict_codes, warn_of_one_answer
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
 # the number in a quarter to two thirds of the data sets.
@@ -116,9 +117,7 @@ def effective_judges(
             "intervals of n_effective held the true number in .84 to .94 of the cases; find the truth of more items"
         )
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
-    counted = np.isfinite(pairs)
-    with np.errstate(invalid="ignore"):  # no pair of judges that err
-        mean = np.where(counted, pairs, 0).sum(axis=-1) / counted.sum(axis=-1)
+    mean = ratio(np.nansum(pairs, axis=-1), np.isfinite(pairs).sum(axis=-1))  # NaN where no two judges err
     dims = ("chain", "draw", "judge", "other_judge")
     drawn = {"n_effective": worth_of(names.size, mean), "mean_correlation": mean, "correlation": correlation}
     posterior = {name: (dims[: v.ndim], v) for name, v in (drawn | {"error_rate": error_rate}).items()}
@@ -136,7 +135,7 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
     Source: Kish, "Survey sampling" (1965), section 5.4, the design effect of a cluster.
     """
     share = 1 + (n_judges - 1) * correlation
-    return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
+    return np.where(share <= 0, np.inf, ratio(n_judges, share))
 
 
 def _errors(
@@ -173,13 +172,13 @@ def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: Rng) -> Iter
     _, pattern = np.unique(verdict, axis=0, return_inverse=True)
     prevalence = evidence.mean(axis=0)
     shape = (pattern.max() + 1, evidence.shape[1])
-    ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
+    likelihood = evidence / np.where(prevalence > 0, prevalence, 1.0)
     truth = categories(rng, evidence)
     for draw in range(n_draws):
         for _ in range(0 if certain else THIN if draw else TUNE):
             counts = cell_sums(shape, pattern, truth)
             joint = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
-            truth = categories(rng, ratio * joint[pattern])
+            truth = categories(rng, likelihood * joint[pattern])
         yield truth
 
 

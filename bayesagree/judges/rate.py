@@ -42,6 +42,7 @@ from bayesagree.judges._panel import By, Inclusion, Panel, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.independence import warn_of_dependent
 
 # Cells times draws averaged at a time: 32 MiB an array.
@@ -248,9 +249,9 @@ def _averages(panel: Panel, fit: Fit, rng: Rng) -> dict[str, Floats]:
             weight = row_shares(rng.standard_gamma(size, size=mean.shape))
             yes = weight * sp.special.ndtr(mean)
             rate[rows, s] = yes.sum(axis=1)
-            with np.errstate(invalid="ignore"):  # a judge without a verdict on this system
-                sensitivity[rows, s] = (yes @ verdict) / (yes @ present)
-                specificity[rows, s] = ((weight - yes) @ (present - verdict)) / ((weight - yes) @ present)
+            # NaN of a judge without a verdict on this system.
+            sensitivity[rows, s] = ratio(yes @ verdict, yes @ present)
+            specificity[rows, s] = ratio((weight - yes) @ (present - verdict), (weight - yes) @ present)
     if n_judges == 0:
         return {"rate": rate}
     bound = saving_bound(np.broadcast_to(rate[:, :, None], sensitivity.shape), sensitivity, specificity)

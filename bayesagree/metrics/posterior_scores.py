@@ -24,6 +24,7 @@ from bayesagree.inference.top_labels import Truth, number_draws, of_items, state
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._checks import check_order, check_truth_is
 from bayesagree.metrics._scorer import ItemSums, Scorer, TruthIs, by_slice
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.item_weights import ItemGroups, ItemWeights
 from bayesagree.metrics.records import Mean
 from bayesagree.metrics.registry import AnyMetric, Metric
@@ -154,8 +155,7 @@ def score(
 
         def of_slices(at: Any) -> Floats:
             inside = at[slices.code].astype(float)
-            with np.errstate(invalid="ignore"):
-                return shared @ inside[:, None] / inside.sum()
+            return ratio(shared @ inside[:, None], inside.sum())
 
         values = shared.mean(axis=1)[:, None] if slices is None else by_slice(of_slices, slices.names.size)
         return score_array(values, requested, predictions, (1, 1), slices)

@@ -16,6 +16,7 @@ from bayesagree._types import Array, Booleans, Codes, Floats, Places
 from bayesagree.annotations._model_outputs import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
 SMALLEST = float(np.finfo(np.float64).eps)
@@ -380,5 +381,4 @@ def concordance(means: Floats) -> Floats:
     """
     x, y, xx, yy, xy = means
     spread = (xx - x * x) + (yy - y * y) + (x - y) ** 2
-    exists = spread > 1e-14 * (xx + yy)
-    return np.where(exists, 2 * (xy - x * y) / np.where(exists, spread, 1.0), np.nan)
+    return ratio(2 * (xy - x * y), spread, 1e-14 * (xx + yy))

@@ -26,6 +26,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._variants import READ_PLAUSIBILITIES
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -227,7 +228,7 @@ def agreement_check(
     values = np.column_stack([moments, distance]).T
     observed, replicated = values[:, 0], values[:, 1:]
     spread = replicated.std(axis=1, ddof=1)
-    z = (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)
+    z = ratio(observed - replicated.mean(axis=1), spread)
     p_value = np.where(np.isnan(moments[0, 0]), np.nan, (replicated >= observed[:, None]).mean(axis=1))
     found = {"observed": observed, "replicated": replicated, "z": z, "p_value": p_value}
     variables = {name: (("statistic", "replicate")[: v.ndim], v) for name, v in found.items()}

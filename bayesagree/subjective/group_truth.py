@@ -16,6 +16,7 @@ from bayesagree.evaluation.tables import intervals_of
 from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
 
@@ -100,8 +101,7 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     pairs = (size * (size - 1)).sum(axis=1)
     across = (counts * others).sum(axis=(1, 2))
     crossed = (size * others.sum(axis=2)).sum(axis=1)
-    known = (pairs > 0) & (crossed > 0)
-    return np.where(known, within / np.maximum(pairs, 1) - across / np.maximum(crossed, 1), np.nan)
+    return ratio(within, pairs) - ratio(across, crossed)
 
 
 def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFrame:
