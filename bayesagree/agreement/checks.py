@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Pair, Rng
 from bayesagree.agreement._phi.item_means import beta_shapes
 from bayesagree.agreement._phi.likelihood import SMALLEST, outright_shares
 from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
@@ -141,7 +141,7 @@ def _coarse(ratings: Ratings, unit: Floats) -> Floats:
     return unit if n is None else (np.round(unit * (n - 1)) + 0.5) / n
 
 
-def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
+def _moments(x: Floats, item: Any) -> Pair:
     """Return mean and standard deviation of each item's ratings."""
     n = np.bincount(item)
     mean = np.bincount(item, x) / n

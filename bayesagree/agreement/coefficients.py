@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance, Rng
+from bayesagree._types import Advance, Rng, silent
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     WEIGHTS_OF_LEVEL,
@@ -72,7 +72,7 @@ def agreement_table(
     by: Detail | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     """Compute every agreement coefficient that the annotations allow, each with an interval.
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, silent
 from bayesagree.agreement._coefficients import (
     Level,
     Weights,
@@ -32,7 +32,7 @@ def agreement_difference(
     cluster: ItemGroup | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     """Compare two sets of annotations: the difference of every agreement coefficient, each with an interval.
 

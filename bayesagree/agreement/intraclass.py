@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Pair, Rng
 from bayesagree.agreement._coefficients import FEWEST, Row, few, together
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Ratings
@@ -94,7 +94,7 @@ class VarianceComponents:
         )
         return shrunk, value, vectors, along, (one, both, np.maximum(two - both**2 / one, 1e-12))
 
-    def draws(self, rng: Rng, *, fixed: bool = False) -> tuple[Floats, Floats]:
+    def draws(self, rng: Rng, *, fixed: bool = False) -> Pair:
         """Return the shares of highest likelihood, (2,), and draws, (draw, 2).
 
         With the annotators `fixed` the spread of the levels of these annotators takes the place of b.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Named, silent
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._phi.likelihood import Kind
@@ -46,7 +46,7 @@ def common_agreement(
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Mapping[str, Any] | None = None,
     keep_item_means: bool = False,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Estimate the common agreement Phi of ratings on a bounded scale.
 
@@ -242,7 +242,7 @@ def _exact_tree(
     problem: Problem,
     shape: tuple[int, int],
     ci_prob: float,
-    options: dict[str, Any],
+    options: Named,
     progress: Advance,
     *,
     keep_item_means: bool,
@@ -254,7 +254,7 @@ def _exact_tree(
     limits.warn_of_readings(joint)
     posterior = joint.phi
     drawn = posterior.draw(shape[0] * shape[1], rng)
-    variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
+    variables: Named = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
     coords = {}
     if likelihood in parts.OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, drawn.shares.T)}

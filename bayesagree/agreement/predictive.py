@@ -6,12 +6,12 @@ rating lies on (0, 1).
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Named
 from bayesagree.agreement._phi.posterior import pattern_evidence, precision_of
 from bayesagree.agreement._phi.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
+def _options(ratings: Ratings, settings: Settings) -> Named:
     """Return the prior of the item means, its known truths by the names of the items: settings of results are text."""
     truth = settings.get("item_mean", "hierarchical")
     if isinstance(truth, Mapping):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers, Rng
+from bayesagree._types import Array, Booleans, Floats, Integers, Pair, Rng
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
@@ -92,7 +92,7 @@ def independence_check(
     return result.sel(model=predictions.models, other_model=predictions.models)
 
 
-def agreements(predicted: Array, n_labels: int) -> tuple[Floats, Floats]:
+def agreements(predicted: Array, n_labels: int) -> Pair:
     """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
     given = (predicted >= 0).astype(float)
     same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(float) for k in range(n_labels)))

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Named, Pair, Rng
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
@@ -51,7 +51,7 @@ class Form(NamedTuple):
 ENOUGH, MOST_ANNOTATORS = 10, 300
 
 
-def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: bool) -> Form:
+def form_of(comparisons: Comparisons, requested: Named, item_effects: bool) -> Form:
     """Return the effects that were requested, after checks; of "auto" those that the comparisons can tell."""
     several = 2 <= comparisons.annotators.size <= MOST_ANNOTATORS
     rich = several and comparisons.n_comparisons >= ENOUGH * comparisons.annotators.size
@@ -157,7 +157,7 @@ class Density:
         """Return the logarithms of the standard deviations at points (..., parameter)."""
         return point[..., self.n_normal :].clip(-LARGEST, LARGEST)
 
-    def factors(self, point: Floats) -> tuple[Floats, Floats]:
+    def factors(self, point: Floats) -> Pair:
         """Return factors and precisions of the coordinates at points (..., parameter)."""
         logs = self.log_scales(point)
         away = np.concatenate([logs, np.zeros((*logs.shape[:-1], 1))], axis=-1) - self.log_centre

@@ -1,12 +1,12 @@
 """The posterior of strengths from comparisons, with ties, order and annotators."""
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Floats, Named, silent
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import cells_of, outcome_probabilities
 from bayesagree.comparisons._density import Density, form_of
@@ -48,7 +48,7 @@ def davidson(
     random_seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Posterior of each model's strength from comparisons with ties.
 
@@ -130,7 +130,7 @@ def davidson(
     _warn_unlinked(comparisons)
     density = Density(cells_of(comparisons, **form.cells), form, prior)
     program = ""
-    found: dict[str, Any]
+    found: Named
     if engine == "nuts":
         run = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}
         sampled = sample_nuts(model_of(density, comparisons), **run)

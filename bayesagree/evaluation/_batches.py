@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Named
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
@@ -39,7 +39,7 @@ def over_batches(
     sums = {}
     models = np.empty(0)
     share = 0.0
-    settings: dict[str, Any] = {"n_items": 0}
+    settings: Named = {"n_items": 0}
     doubted: dict[str, dict[str, None]] = {"left_out": {}, "unsure": {}}
     made = xr.DataTree()
     for number, batch in enumerate(batches):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Advance, Array, Floats
+from bayesagree._types import Advance, Array, Floats, Named
 from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.cells import cell_sums
@@ -34,9 +34,7 @@ def _scored_block(scorer: Scorer, block: DrawBlock) -> tuple[BlockSums, Floats, 
     return scorer(block), labels, r_hat
 
 
-def scored(
-    truths: Truths, scorer: Scorer, progress: Advance
-) -> tuple["Results", dict[str, Any], dict[str, Any]]:
+def scored(truths: Truths, scorer: Scorer, progress: Advance) -> tuple["Results", Named, Named]:
     """Score all blocks of items under each truth; return also what the posteriors chose, and their chains.
 
     The chains, and the probability of each label of an item, are those of the first truth.
@@ -111,7 +109,7 @@ class Results(NamedTuple):
             [self.scores(sums, alone if t == 1 else slice(None)) for t, sums in enumerate(self.sums)]
         )
 
-        def named(values: Floats, *dims: str) -> dict[str, Any]:
+        def named(values: Floats, *dims: str) -> Named:
             """Give values (truth, metric, ..., model, sample) the dims (chain, draw, truth, ...) of every metric."""
             samples = np.moveaxis(values, -1, 0)
             split = samples.reshape(chains, -1, *samples.shape[1:])

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Named, Pair
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
@@ -30,7 +30,7 @@ class ModelScores(NamedTuple):
     # of doubtful independence do not inform, where there is one.
     draws: Sequence[Floats]
     merits: Sequence[Floats]
-    attrs: dict[str, Any]
+    attrs: Named
 
     @classmethod
     def of(cls, result: Scores, metric: str | None, reliability: float | None) -> Self:
@@ -51,7 +51,7 @@ class ModelScores(NamedTuple):
         models = scores["model"].values[order]
         return cls(name, models, [one[:, order] for one in every], [one[:, order] for one in merits], attrs)
 
-    def interval(self, values: Sequence[Floats], ci_prob: float) -> tuple[Floats, Floats]:
+    def interval(self, values: Sequence[Floats], ci_prob: float) -> Pair:
         """Return the HDI of each column; of two truths the interval that holds both."""
         ends = [column_hdi(one, ci_prob) for one in values]
         return np.fmin.reduce([low for low, _ in ends]), np.fmax.reduce([high for _, high in ends])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Booleans
+from bayesagree._types import Booleans, Named
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -40,7 +40,7 @@ def split_in_two(slices: ItemGroups | None, some: Booleans | None) -> ItemGroups
     return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + some)
 
 
-def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:
+def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -> Named:
     """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
 
     Examples

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Named, silent
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, without_missing
@@ -269,7 +269,7 @@ def evaluate(
     sampled = stream_apart(seed, "sampled truth") if truth_is == "sampled" else None
     another = stream_apart(seed, "another annotator") if another_annotator else None
     scorer = Scorer(given, requested, split_in_two(slices, apart), weights, sampled, another)
-    results, learnt, mixed = scored(truths, scorer, progress or (lambda n_items: None))
+    results, learnt, mixed = scored(truths, scorer, progress or silent)
     models = np.append(given.model_names, ANOTHER_ANNOTATOR) if another_annotator else given.model_names
     found = results._replace(models=models, by=slices, gold=known is not None, runs=runs)
     coords = {
@@ -317,7 +317,7 @@ def _check(metrics: Sequence[Metric], truth_is: str, items: str, both: bool, clu
         raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
 
 
-def _stated(plausibility: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def _stated(plausibility: Any, options: Mapping[str, Any]) -> Named:
     """Return the arguments of a posterior that the user stated, for the settings; reliabilities stand there already."""
     if isinstance(plausibility, Posterior):
         every = {name: getattr(plausibility, name) for name in plausibility.arguments()}

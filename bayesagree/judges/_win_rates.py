@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Pair, Rng, silent
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 
@@ -17,9 +17,7 @@ from bayesagree.inference.slices import Fit, chains_of
 SPREADS = np.arange(-14, 5, 0.1)
 
 
-def win_draws(
-    counts: Integers, n_draws: int, rng: Rng, progress: Advance = lambda n: None
-) -> tuple[Floats, Floats]:
+def win_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = silent) -> Pair:
     """Draw the probabilities of each annotator, (draw, annotator, 3), and of a new one, (draw, 3)."""
     shared = _shared_draws(counts, n_draws, rng, progress)
     concentration = np.exp(_log_mean(shared)) * _kappa(shared)[:, None]
@@ -37,7 +35,7 @@ def log_posterior(point: Floats, counts: Integers) -> Floats:
     return each.sum(axis=(1, 2)) - whole.sum(axis=1) + jacobian
 
 
-def _shared_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = lambda n: None) -> Floats:
+def _shared_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = silent) -> Floats:
     log = np.log(counts.sum(axis=0) + 1.0)
     ratios = log[:2] - log[2]
     height = log_posterior(np.column_stack([np.tile(ratios, (SPREADS.size, 1)), SPREADS]), counts)

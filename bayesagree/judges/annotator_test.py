@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Booleans, Floats, Integers, Rng
+from bayesagree._types import Advance, Booleans, Floats, Integers, Named, Pair, Rng, silent
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
@@ -52,7 +52,7 @@ def alternative_annotator_test(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.Dataset:
     """Test whether each judge may replace a person: winning rate, advantage, exact test and posterior.
 
@@ -151,7 +151,7 @@ def alternative_annotator_test(
     )
 
 
-def exact_test(counts: Integers, epsilon: float) -> dict[str, Any]:
+def exact_test(counts: Integers, epsilon: float) -> Named:
     """Test one judge by its counts of ties, own wins and the person's wins, shape (annotator, 3).
 
     The p-value is one-sided, against a mean of W^h - W^f in {-1, 0, 1} of epsilon or more.
@@ -175,8 +175,8 @@ def posterior_test(
     n_draws: int,
     rng: Rng,
     ci_prob: float,
-    progress: Advance = lambda done: None,
-) -> dict[str, Any]:
+    progress: Advance = silent,
+) -> Named:
     """Summarise the posterior of one judge, of these annotators and of a new one."""
     of_each, of_new = win_draws(counts, n_draws, rng, progress)
     below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
@@ -228,7 +228,7 @@ def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
     return np.moveaxis(np.array(tables, int), 1, 2)
 
 
-def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floats, Floats]:
+def _label_scores(labels: Labels, judges: Predictions, model: int) -> Pair:
     """Share of the other people who gave the judge's label, and the person's, of each annotation."""
     verdict = judges.aligned(labels.items, labels.categories).hard_labels()[model][labels.item_index]
     counts = labels.counts()[labels.item_index]
@@ -238,7 +238,7 @@ def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floa
     return np.where(verdict < 0, np.nan, of_judge), (counts[rows, own] - 1) / others
 
 
-def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[Floats, Floats]:
+def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> Pair:
     """Minus the root mean square distance to the other people's ratings, of the judge's and the person's."""
     place = positions(ratings.items, judges.items, "the judges", "item")
     if judges.numbers is None:

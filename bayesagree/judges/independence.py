@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Booleans, Floats, Integers, Rng
+from bayesagree._types import Advance, Array, Booleans, Floats, Integers, Pair, Rng, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -40,7 +40,7 @@ def effective_judges(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Estimate how many independent judges a panel is worth, and the correlations of errors.
 
@@ -138,9 +138,7 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
     return np.where(share <= 0, np.inf, ratio(n_judges, share))
 
 
-def _errors(
-    verdict: Integers, evidence: Floats, n_draws: int, rng: Rng, progress: Advance
-) -> tuple[Floats, Floats]:
+def _errors(verdict: Integers, evidence: Floats, n_draws: int, rng: Rng, progress: Advance) -> Pair:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
     correlation = np.full((n_draws, n_judges, n_judges), np.nan)

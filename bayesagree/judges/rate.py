@@ -27,7 +27,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Rng
+from bayesagree._types import Advance, Floats, Named, Rng, silent
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -74,7 +74,7 @@ def corrected_rate(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Estimate the share of people who call an item of each system positive, or the share of items that are.
 
@@ -258,7 +258,7 @@ def _averages(panel: Panel, fit: Fit, rng: Rng) -> dict[str, Floats]:
     return {"rate": rate, "sensitivity": sensitivity, "specificity": specificity, "max_saving": bound}
 
 
-def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[tuple[str, ...], Any]]:
+def _derived(averages: Mapping[str, Floats], ci_prob: float) -> Named:
     rate, alone = averages["rate"], averages["rate_people_alone"]
     lower, upper = column_hdi(rate, ci_prob)
     pairs = rate[:, :, None] - rate[:, None, :]
@@ -269,7 +269,7 @@ def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[
     return {name: (("system", "other_system")[: v.ndim], v) for name, v in found.items()}
 
 
-def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
+def _data(panel: Panel) -> Named:
     code, n = panel.system.code, panel.system.levels.size
     counts = {"n_items": np.ones(code.size), "n_items_with_votes": panel.seen, "n_votes": panel.votes}
     return {name: (("system",), np.bincount(code, v, n).astype(int)) for name, v in counts.items()}

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Advance, Array, Booleans, Floats
+from bayesagree._types import Advance, Array, Booleans, Floats, silent
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
@@ -229,7 +229,7 @@ class ItemSums:
         As in `BlockSums`, of all slices.
     """
 
-    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance = lambda done: None) -> None:
+    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance = silent) -> None:
         self.scorer, self._advance = scorer, advance
         n_slices = 1 if scorer.slices is None else scorer.slices.names.size
         n_items = scorer.predictions.items.size

@@ -89,7 +89,7 @@ class ScoreOrder:
         return ratio(share[annotator[positive]] @ ranks[positive] - among, n[pairs > 0].sum())
 
 
-def ratio(part: Floats, whole: Any, nothing: Any = 0.0) -> Floats:
+def ratio(part: Any, whole: Any, nothing: Any = 0.0) -> Floats:
     """Return a ratio, NaN where there is nothing to divide by."""
     undefined = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
     return np.divide(part, whole, out=undefined, where=whole > nothing)

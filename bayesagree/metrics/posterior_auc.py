@@ -1,13 +1,12 @@
 """Uncertainty of the AUC of labels, when only crowd labels exist."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers, Rng
+from bayesagree._types import Floats, Integers, Named, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn
@@ -104,7 +103,7 @@ def auc_posterior(
     )
     table = samples.reshape(chains, draws, -1)
     _warn_where_undetermined(table, labels)
-    posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}
+    posterior: Named = {"auc": (("chain", "draw", "model"), table[..., :-1])}
     posterior["ceiling"] = (("chain", "draw"), table[..., -1])
     how = {"model": "auc", "engine": "exact", "random_seed": random_seed}
     return result_tree({"posterior": posterior}, {"model": models}, settings={}, **how)

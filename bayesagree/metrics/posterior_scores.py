@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Floats
+from bayesagree._types import Advance, Array, Floats, silent
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
@@ -130,7 +130,7 @@ def score(
         truth = one_label_each(truth, predictions.categories)
     require(truth, (xr.DataTree, xr.DataArray), "truth")
     requested = Metric.of(metric)
-    advance = progress or (lambda done: None)
+    advance = progress or silent
     if (kept := scored_items(predictions, missing)) is not predictions:
         truth, predictions = of_items(truth, kept.items), kept
     if isinstance(truth, xr.DataArray) and requested.record.biased_of_estimate:

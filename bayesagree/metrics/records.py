@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesagree._types import Advance, Array, Floats, Places
+from bayesagree._types import Advance, Array, Floats, Pair, Places
 from bayesagree.errors import InputError, one_of
 from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
@@ -250,7 +250,7 @@ class UserMetric:
         )
 
 
-def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats], Floats]) -> Sums:
+def _moments(pair: Callable[..., Pair], score: Callable[[Floats], Floats]) -> Sums:
     return Sums(values.moments(pair), lambda *at: 5, lambda sums, total, *named: score(sums / total))
 
 

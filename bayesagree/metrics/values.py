@@ -12,7 +12,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Booleans, Codes, Floats, Places
+from bayesagree._types import Array, Booleans, Codes, Floats, Pair, Places
 from bayesagree.annotations._model_outputs import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock
@@ -234,7 +234,7 @@ def expected(table: Table) -> Value:
     )
 
 
-def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+def positions(drawn: Drawn, given: Given) -> Pair:
     """Return the true and the given place on the scale from its middle; no label counts as the farthest one."""
     end = (given.categories.size - 1) / 2
     truth, hard = drawn.label - end, given.hard[:, None]
@@ -278,7 +278,7 @@ def distance(drawn: Drawn, given: Given) -> Floats:
     return np.abs(difference(drawn, given))
 
 
-def centred(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+def centred(drawn: Drawn, given: Given) -> Pair:
     """Truth and prediction about the mean prediction of the model: moments about 0 would lose digits far from it."""
     return drawn.number - given.centre, given.points[:, None] - given.centre
 
@@ -336,7 +336,7 @@ def squared(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Float
 
 
 @cache
-def moments(pair: Callable[[Drawn, Given], tuple[Floats, Floats]]) -> Callable[..., Floats]:
+def moments(pair: Callable[[Drawn, Given], Pair]) -> Callable[..., Floats]:
     """Sum two values of every item, their squares and their product: one function of a pair, which metrics share."""
 
     def add(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Advance, Array, Codes, Floats
+from bayesagree._types import Advance, Array, Codes, Floats, Named, silent
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -40,7 +40,7 @@ def outlook_of(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> Outlook:
     """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
     labels = as_annotations(annotations, (Labels, Rankings, Comparisons))
@@ -49,7 +49,7 @@ def outlook_of(
     if prior is not None and isinstance(prior, DavidsonPrior) != games:
         way_out = "a DavidsonPrior" if games else "a number"
         raise InputError(f"prior={prior!r} is none of {labels.kind}; pass {way_out}")
-    given: dict[str, Any] = {} if prior is None else {"prior": prior}
+    given: Named = {} if prior is None else {"prior": prior}
     if games:
         return of_pairs(labels, davidson(labels, **given, random_seed=random_seed, progress=progress))
     if predictions is not None:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Pair, Rng
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -160,7 +160,7 @@ class Studies(NamedTuple):
         covariance = self.covariance + (after - before)[:, None] * np.eye(after.shape[1])
         return self._replace(width=self.width * wider[:, None], covariance=covariance)
 
-    def widths(self, sizes: Integers, votes: Integers) -> tuple[Floats, Floats]:
+    def widths(self, sizes: Integers, votes: Integers) -> Pair:
         """Expected widths, (items, annotators), and how far the logarithm of one study's may be, (items, 1)."""
         log_width = np.log(np.maximum(self.width, 1e-12))
         mean, one = log_width.mean(axis=1), self.annotators == 1

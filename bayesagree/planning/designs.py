@@ -8,7 +8,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Integers
+from bayesagree._types import Advance, Floats, Integers, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
@@ -162,7 +162,7 @@ def plan(
     how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
     how |= {
         "plausibility": "informed_dirichlet" if auto else plausibility,
-        "progress": progress or (lambda n: None),
+        "progress": progress or silent,
     }
     root = seed_sequence(random_seed)
     studies = Studies.of(annotations, predictions, designs, replicates, root, metric, **how)

@@ -18,7 +18,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Rng, silent
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import best_labels, label_dtype
@@ -35,7 +35,7 @@ FLOOR = 1e-12
 
 
 def calibrate(
-    tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None, progress: Advance = lambda done: None
+    tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None, progress: Advance = silent
 ) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 

@@ -29,7 +29,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers, Places
+from bayesagree._types import Array, Booleans, Floats, Integers, Named, Places
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
@@ -147,15 +147,15 @@ class Guarded(ItemPosterior):
         """Return what the problem knows before any draw of items."""
         return problem.known(request)
 
-    def diagnostics(self, problem: Any, request: Request) -> dict[str, Any]:
+    def diagnostics(self, problem: Any, request: Request) -> Named:
         """Return how well chains of parameters that all items share mixed."""
         return problem.diagnostics(request)
 
-    def coords(self, problem: Any) -> dict[str, Any]:
+    def coords(self, problem: Any) -> Named:
         """Return the names of the parameters."""
         return problem.coords()
 
-    def settings(self, annotations: Any) -> dict[str, Any]:
+    def settings(self, annotations: Any) -> Named:
         """Return the arguments of the model."""
         return {"target": self.target, "exclude": self.exclude}
 

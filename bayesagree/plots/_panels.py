@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Named
 from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -
     return panels[0, 0]
 
 
-def style(number: int, *, line: bool = True) -> dict[str, Any]:
+def style(number: int, *, line: bool = True) -> Named:
     """Return colour, marker and line of a series, so that no two of the first eight look alike without colour."""
     looks = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
     return looks | {"linestyle": LINES[number % len(LINES)] if line else "none"}

@@ -1,11 +1,12 @@
 """Figures of the certainty of items."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Named
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import one_panel, plain, style
 
@@ -61,7 +62,7 @@ def plot_certainty(
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:
-            look: dict[str, Any] = style(k) | {"marker": ""}
+            look: Named = style(k) | {"marker": ""}
             panel.plot(at, np.sort(values.values), label=plain(name), **look)
         else:
             reference = curves[order]

@@ -1,12 +1,12 @@
 """Figures of how good models are: across reliabilities, over draws, and which place they take."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Named
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
@@ -64,7 +64,7 @@ def plot_scores(
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
-        line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
+        line: Named = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=plain(model), **line)
         if plug_in is not None and model in plug_in["model"]:
             panel.axhline(

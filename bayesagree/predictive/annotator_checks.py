@@ -17,7 +17,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Pair
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, warn
@@ -235,7 +235,7 @@ def agreement_check(
     return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram"]})
 
 
-def _agreement(labels: Labels, given: Array) -> tuple[Floats, Floats]:
+def _agreement(labels: Labels, given: Array) -> Pair:
     """Return mean and variance over items of the share of agreeing pairs, and its histogram."""
     counts = cell_sums((labels.items.size, labels.categories.size), labels.item_index, given)
     total = counts.sum(axis=1)

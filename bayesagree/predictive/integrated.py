@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Named
 from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def integrated_log_likelihood(
     return xr.DataTree.from_dict({"posterior": thinned, "log_likelihood": found})
 
 
-def _integrate(model: Any, drawn: dict[str, Any], latent: str, observed: str, item: Array) -> Floats:
+def _integrate(model: Any, drawn: Named, latent: str, observed: str, item: Array) -> Floats:
     """Return the log likelihood of the items, shape (sample, item)."""
     from pymc.model.transform.conditioning import remove_value_transforms
 

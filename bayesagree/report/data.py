@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Booleans
+from bayesagree._types import Advance, Array, Booleans, Named, silent
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
@@ -167,7 +167,7 @@ def report_data(
     annotators: Annotators | None = None,
     gold: Gold | None = None,
     specification: EvaluationSpecification | None = None,
-    progress: Advance = lambda items: None,
+    progress: Advance = silent,
     random_seed: int = 1,
     **settings: Any,
 ) -> ReportData | ComparisonReport:
@@ -235,7 +235,7 @@ def report_data(
     return kind(**parts, warnings=tuple(dict.fromkeys(str(w.message) for w in caught)))
 
 
-def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) -> dict[str, Any]:
+def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) -> Named:
     """Compute what is shown of comparisons alone."""
     result = davidson(comparisons, random_seed=random_seed, **settings)
     outlook = of_pairs(comparisons, result)
@@ -259,7 +259,7 @@ def _evaluated(
     groups: Groups | None,
     settings: ReportSettings,
     progress: Advance,
-) -> dict[str, Any]:
+) -> Named:
     """Compute what is shown of annotations alone."""
     case = Case.of(annotations, predictions, settings)
     settings, record = case.settings, case.settings.record

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Named
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
@@ -42,7 +42,7 @@ class ModelScores:
     labels_only: xr.Dataset | None
     plug_in: xr.DataArray
     ranking: dict[str, pd.DataFrame]
-    made: dict[str, Any]
+    made: Named
 
     def first_at(self) -> dict[float, str]:
         """Return the best model by the first metric at each reliability."""

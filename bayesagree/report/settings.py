@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 
 import xarray as xr
 
+from bayesagree._types import Named
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.annotations.missing_predictions import Missing, on_annotated, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -72,7 +73,7 @@ class ReportSettings:
         """What is known about the model of the truth."""
         return record_of(self.plausibility)
 
-    def options(self, *names: str) -> dict[str, Any]:
+    def options(self, *names: str) -> Named:
         """Return arguments of `evaluate` by their names."""
         return {name: getattr(self, name) for name in names}
 

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers, Rng
+from bayesagree._types import Array, Floats, Integers, Pair, Rng
 from bayesagree.inference.cells import cell_sums, row_shares
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
@@ -80,7 +80,7 @@ def _range_that_matters(shared: Shared, log_weight: Floats) -> Shared:
     ]
 
 
-def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, Floats]:
+def _likelihood(counts: Counts, mean: Floats, within: Floats) -> Pair:
     """Return the likelihood of each group's mean scaled to 1, (within, group, cell), and the log of the scale."""
     scaled = np.empty((within.size, len(counts[0]), mean.size))
     largest = np.empty(within.size)

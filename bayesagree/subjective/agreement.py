@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Pair
 from bayesagree.agreement._coefficients import EQUAL_TAILS, FEWEST, SHORTEST, few, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.annotations import Labels, Ratings
@@ -127,7 +127,7 @@ def _sums(values: Floats, at: Array, shape: tuple[int, int]) -> Floats:
     return np.stack(sums, axis=-1).reshape(*shape, -1)
 
 
-def _distance(x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
+def _distance(x: Floats, y: Floats, *, same: bool) -> Pair:
     """Sum the squared distances over pairs of one annotation of x and one of y; also count the pairs."""
     n = x[:, 0] * y[:, 0] - (x[:, 0] if same else 0)
     return x[:, -1] * y[:, 0] + x[:, 0] * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n

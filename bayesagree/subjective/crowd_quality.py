@@ -23,7 +23,7 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array, diags_array
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Named, Pair
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten, warn
@@ -100,7 +100,7 @@ def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int =
         rounds = rounds + 1
         moved = max(float(np.nanmax(np.abs(a - b))) for a, b in zip(new, last))
         last = new
-    scores: dict[str, Any] = {name: (dim, one) for name, dim, one in zip(Quality._fields, coords, last)}
+    scores: Named = {name: (dim, one) for name, dim, one in zip(Quality._fields, coords, last)}
     scores["uas"] = ("item", "category"), judgments.label_share(last.wqs)
     attrs = {"n_iterations": rounds, "last_change": moved, "tolerance": float(tolerance)}
     return xr.Dataset(scores, coords, attrs)
@@ -152,7 +152,7 @@ class Judgments:
             pair_counts(annotator, own, (n_annotators, own.size)),
         )
 
-    def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats]:
+    def compared(self, vectors: csr_array, quality: Quality) -> Pair:
         """Return UQS (item,) and WQS (annotator,) of vectors (judgment, label), each beside the others' marks."""
         weight = self.annotator.T @ quality.wqs
         q = np.nan_to_num(self.item.T @ quality.uqs)

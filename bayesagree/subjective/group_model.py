@@ -17,14 +17,14 @@ rarest groups". The model is ours.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Integers, Rng
+from bayesagree._types import Array, Integers, Named, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
@@ -181,7 +181,7 @@ def group_summary(
     ends = column_hdi(mean.values.reshape(-1, *mean.shape[2:]), ci_prob)
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    found: dict[str, Any] = {"mean": mean.mean(sample)}
+    found: Named = {"mean": mean.mean(sample)}
     found |= {name: (("model", "group"), end) for name, end in zip(("lower", "upper"), ends)}
     found["prob_worse"] = (mean.rename(group="other_group") - mean > margin).mean(sample)
     found["annotators_needed"] = np.ceil(variance.mean(sample) * (z / half_width) ** 2).astype(int)

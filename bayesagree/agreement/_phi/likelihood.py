@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Pair
 from bayesagree.agreement._patterns import RatingCounts, pair_counts
 
 Kind = Literal["averaged", "binned", "inflated"]
@@ -87,7 +87,7 @@ class Likelihood:
         bins = np.log(np.maximum(bin_probability(self.low, self.high, precision, a, b), SMALLEST))
         return np.concatenate([bins, [-sp.special.betaln(a, b), a - 1, b - 1]]) if self.densities else bins
 
-    def ends(self, terms: Floats, at: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    def ends(self, terms: Floats, at: Floats, shares: Floats) -> Pair:
         """Return what outright answers at the ends add to the table: counts (pattern, 3) and rows (share, 3, node).
 
         The odds of an outright end against a judgment are w / (1 - w) times those of the item mean being there.

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Rng
+from bayesagree._types import Advance, Floats, Rng, silent
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
 from bayesagree.agreement.summary import Summary, summarise
@@ -123,7 +123,7 @@ class JointPosterior(NamedTuple):
 
 
 @one_blas_thread()
-def joint_posterior(problem: Problem, progress: Advance = lambda done: None) -> JointPosterior:
+def joint_posterior(problem: Problem, progress: Advance = silent) -> JointPosterior:
     """Return the posterior under the likelihood of the problem, with the progress (see `common_agreement`).
 
     Raises
@@ -178,7 +178,7 @@ def _posterior(problem: Problem, outright: bool, progress: Advance, rival: float
     )
 
 
-def log_density(problem: Problem, outright: bool, progress: Advance = lambda done: None) -> Density:
+def log_density(problem: Problem, outright: bool, progress: Advance = silent) -> Density:
     """Return the log density of the ratings and places, shape (place, parameter).
 
     With a step, log p is rounded to its multiples; without, the density is continued evenly to negative angles.

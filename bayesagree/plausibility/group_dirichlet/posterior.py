@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Rng
+from bayesagree._types import Advance, Named, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
@@ -72,7 +72,7 @@ class GroupDirichlet(ItemPosterior):
         """Build the same posterior in PyMC."""
         return group_dirichlet_model(annotations, groups=self.groups or {}, prior=self.prior)
 
-    def settings(self, annotations: Labels) -> dict[str, Any]:
+    def settings(self, annotations: Labels) -> Named:
         """Return the target and the prior."""
         return {"target": TARGET, "prior": asdict(self.prior or GroupDirichletPrior())}
 
@@ -112,7 +112,7 @@ class GroupDirichlet(ItemPosterior):
 
         return draw
 
-    def coords(self, problem: GroupVotes) -> dict[str, Any]:
+    def coords(self, problem: GroupVotes) -> Named:
         """Return the names of groups and parameters."""
         labels = (f"shape[{as_python(k)}]" for k in problem.categories)
         return {"group": problem.names, "parameter": [*(f"apart[{g}]" for g in problem.names), *labels]}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers, Rng
+from bayesagree._types import Array, Floats, Integers, Named, Pair, Rng, silent
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
@@ -109,7 +109,7 @@ class Levels:
         number, total = (sp.sparse.csr_array((v, place), shape) for v in (np.ones(x.size), x))
         return (number.toarray(), total.toarray()) if np.prod(shape) < DENSE else (number, total)
 
-    def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
+    def system(self, precision: Floats, item_variance: float, shift_variance: float) -> Pair:
         """Return precision and linear term of the coefficients and levels, given `precision` of annotators' ratings."""
         (number, total), z, ours = self.table, self.columns, precision[:-1]
         weight = number @ precision
@@ -129,7 +129,7 @@ class Levels:
 
     def item_terms(
         self, items: slice, precision: Floats, coefficient: Floats, shift: Floats, item_variance: Any
-    ) -> tuple[Floats, Floats]:
+    ) -> Pair:
         """Return mean and variance of items' b' z + e, (item,) or, where parameters are many, (item, sample)."""
         number = self.table[0][items]
         line = self.columns[items] @ coefficient
@@ -146,7 +146,7 @@ class Levels:
         scale = np.square(SDS)
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
-        progress = request.progress or (lambda n: None)
+        progress = request.progress or silent
         for _ in range(TUNE + min(request.draws, KEPT)):
             precision = 1 / variance
             matrix, score = self.system(precision, of_items, of_levels)
@@ -220,7 +220,7 @@ class Levels:
             **self.parameters(request),
         }
 
-    def diagnostics(self, request: Request) -> dict[str, Any]:
+    def diagnostics(self, request: Request) -> Named:
         """Return R-hat and effective sample size of the parameters."""
         return self.parameters(request)["diagnostics"]
 
@@ -229,7 +229,7 @@ class Levels:
         every = np.column_stack([(found := self.draw(request)).sd, found.coefficient])
         return of_parameters(every.reshape(request.chains, -1, every.shape[1]))
 
-    def coords(self) -> dict[str, Any]:
+    def coords(self) -> Named:
         """Return the names of annotators and parameters."""
         sds = ["sd_rating", "sd_item", *["sd_shift"][: self.named.size]]
         return {"annotator": self.annotators, "parameter": [*sds, *self.names]}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesagree._types import Named
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive
 from bayesagree.inference.open_model import part
@@ -101,7 +102,7 @@ def races_model(
     numbers = padded(number[slot], races.entry_start, present.size)
     ranks = padded(races.block, races.entry_start, races.block[races.entry_start[1:] - 1, None])
     copies = np.repeat(np.arange(len(ranks)), races.times)
-    coords: dict[str, Any] = {"item": items, "category": labels}
+    coords: Named = {"item": items, "category": labels}
     coords["slot"] = [f"{items[i]}: {labels[k]}" for i, k in zip(item_of_slot, label_of_slot)]
     coords |= {"ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1])}
     with pm.Model(coords=coords) as model:

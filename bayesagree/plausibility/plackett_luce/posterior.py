@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Rng
+from bayesagree._types import Advance, Named, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import as_python, positive_int, warn
@@ -57,7 +57,7 @@ class PlackettLuce(ItemPosterior):
         _warn_of_choice_sets(annotations)
         return Problem.of(annotations, self.reliability, self.shape, self.unranked)
 
-    def settings(self, annotations: Rankings) -> dict[str, Any]:
+    def settings(self, annotations: Rankings) -> Named:
         """Return the arguments of the model, and the length of a chain."""
         shape = worth_shape(annotations.categories.size, self.shape, self.unranked)
         return vars(self) | {"shape": shape, "competing": who_competed(annotations)[0]}
