@@ -14,7 +14,7 @@ from bayesagree.agreement._patterns import collapse_codes, pair_counts
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of, shorten
-from bayesagree.inference.cells import row_shares
+from bayesagree.inference.cells import cell_sums, row_shares
 from bayesagree.inference.intervals import eti, hdi
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -175,9 +175,8 @@ def pseudo_weights(rng: Rng) -> Floats:
     share[:, -1] = 1  # what is left of the stick
     share[:, 1:] *= left
     share *= rng.standard_gamma(PSEUDO_MASS, (REPLICATES, 1))
-    weight = np.zeros((REPLICATES, PSEUDO_ITEMS))
-    np.add.at(weight, (np.arange(REPLICATES)[:, None], rng.integers(PSEUDO_ITEMS, size=share.shape)), share)
-    return weight
+    of = rng.integers(PSEUDO_ITEMS, size=share.shape)
+    return cell_sums((REPLICATES, PSEUDO_ITEMS), np.arange(REPLICATES)[:, None], of, weight=share.ravel())
 
 
 def item_mass(n: float, *, of_order: bool = False) -> float:

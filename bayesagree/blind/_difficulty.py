@@ -72,11 +72,11 @@ class SharedDifficulty:
     def density(self, points: Floats) -> Floats:
         """Return log densities of points (point, parameter)."""
         joint, largest, share = self.joint(points)
-        away = (points[:, : self.n_labels * self.n_systems] - ABILITY) / ABILITY_SD
+        away, log_spread = (points[:, : self.n_labels * self.n_systems] - ABILITY) / ABILITY_SD, points[:, -1]
         height = (np.log(joint.sum(axis=(-3, -2))) + largest) @ self.count
         height += 2 * PREVALENCE / self.n_labels * share.sum(axis=1) - 0.5 * np.square(away).sum(axis=1)
-        height += points[:, -1] - 0.5 * (np.exp(points[:, -1]) / SPREAD) ** 2
-        return np.where(np.abs(points[:, -1]) > WIDEST, -np.inf, height)
+        height += log_spread - 0.5 * (np.exp(log_spread) / SPREAD) ** 2
+        return np.where(np.abs(log_spread) > WIDEST, -np.inf, height)
 
     def mode(self) -> Fit:
         """Find the mode, and the covariance there, from equal abilities and prevalences."""

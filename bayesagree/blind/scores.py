@@ -34,6 +34,7 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import (
     Seed,
@@ -278,8 +279,8 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
         drawn, rng = np.arange(job[0].start, job[0].stop), job[1]
         weights = np.ones((drawn.size, n_items))
         if items == "bootstrap":
-            place = rng.integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
-            weights = np.bincount(place.ravel(), minlength=weights.size).reshape(weights.shape).astype(float)
+            place = rng.integers(n_items, size=weights.shape)
+            weights = cell_sums(weights.shape, np.arange(drawn.size)[:, None], place).astype(float)
         if gold.shares is not None:
             return np.stack(
                 [(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights]

@@ -126,7 +126,8 @@ class Density:
         self.place = dict(
             zip([*blocks, *self.scale_prior], map(slice, [0, *ends_at[:-1].tolist()], ends_at.tolist()))
         )
-        self.size, self.n_normal = int(ends_at[-1]), int(ends_at[-1]) - len(self.scale_prior)
+        self.size = int(ends_at[-1])
+        self.n_normal = self.size - len(self.scale_prior)
         self.slopes = self.place.get("discrimination_by", slice(0, 0))
         fixed = {"strength": prior.strength_sd or 1.0, "tie": prior.tie_sd, "order": prior.order_sd}
         self.fixed = np.ones(self.n_normal)
@@ -137,7 +138,7 @@ class Density:
         for s, name in enumerate(self.scale_prior):
             self.scale_of[self.place[OF_SCALE[name]]] = s
         self.of_scale = (self.scale_of[:, None] == np.arange(len(self.scale_prior))).astype(float)
-        self.share, self.log_centre = np.zeros(len(self.scale_prior) + 1), np.zeros(len(self.scale_prior) + 1)
+        self.share, self.log_centre = np.zeros((2, len(self.scale_prior) + 1))
         self.scale_priors, self.sizes = np.array([*self.scale_prior.values()]), self.of_scale.sum(axis=0)
 
     def recentred(self, point: Floats) -> None:

@@ -245,7 +245,7 @@ def _agreement(labels: Labels, given: Array) -> Pair:
     sizes, size = np.unique(total[some], return_inverse=True)
     share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
     place = np.floor(share * SHARES + 1e-9).astype(int)
-    histogram = np.bincount(size * (SHARES + 1) + place, minlength=sizes.size * (SHARES + 1))
+    histogram = cell_sums((sizes.size, SHARES + 1), size, place).ravel()
     return np.array([share.mean(), share.var()]), histogram.astype(float)
 
 

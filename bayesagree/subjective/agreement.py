@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import probability
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
 from bayesagree.subjective.disagreement import require_one_each
@@ -86,7 +88,6 @@ def group_agreement(
     groups = as_groups(annotations, annotators, by)
     of_row = groups.of_rows(annotations)
     size = groups.names.size
-    n_items = annotations.items.size
     kept = of_row >= 0
     group = of_row[kept]
     # x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
@@ -98,7 +99,7 @@ def group_agreement(
     # Of each value 1, x and |x|^2, shape (value, moment).
     moments = np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
-    by_cell = _sums(moments[code], group.astype(int) * n_items + annotations.item_index[kept], (size, n_items))
+    by_cell = _sums((size, annotations.items.size), group, annotations.item_index[kept], moments[code])
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
     given = np.bincount(code, minlength=len(moments)).astype(float)
@@ -121,10 +122,9 @@ def group_agreement(
     return table
 
 
-def _sums(values: Floats, at: Array, shape: tuple[int, int]) -> Floats:
-    """Sum rows (row, moment) by their place in a table, shape (*shape, moment)."""
-    sums = [np.bincount(at, column, shape[0] * shape[1]) for column in values.T]
-    return np.stack(sums, axis=-1).reshape(*shape, -1)
+def _sums(shape: Any, first: Array, second: Array, values: Floats) -> Floats:
+    """Sum rows (row, moment) by two codes, shape (*shape, moment)."""
+    return np.stack([cell_sums(shape, first, second, weight=column) for column in values.T], axis=-1)
 
 
 def _distance(x: Floats, y: Floats, *, same: bool) -> Pair:
@@ -160,7 +160,7 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
     size = np.tile(size, 2)
     item = np.repeat(np.arange(PSEUDO_ITEMS), size)
     place = np.arange(item.size) - np.repeat(np.cumsum(size) - size, size)
-    sides = _sums(rows, item + PSEUDO_ITEMS * (place >= np.tile(first, 2)[item]), (2, PSEUDO_ITEMS))
+    sides = _sums((2, PSEUDO_ITEMS), place >= np.tile(first, 2)[item], item, rows)
     return _pair_sums(sides[0], sides[0 if same else 1], same=same)
 
 
