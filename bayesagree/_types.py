@@ -1,4 +1,4 @@
-"""Names of the types that signatures repeat."""
+"""Names of the types that signatures repeat, of the dims of draws, and a progress bar that shows nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +21,8 @@ Advance = Callable[[int], None]
 Pair = tuple[Floats, Floats]
 # Values by name: a row of a table, the variables of a group, the arguments of a call.
 Named = dict[str, Any]
+# Dims of the draws of a result.
+SAMPLE = ("chain", "draw")
 
 
 def silent(done: int) -> None:

@@ -14,9 +14,9 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.agreement._phi.likelihood import Kind
-from bayesagree.agreement.summary import SAMPLE
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, of_commands, one_of, warn
 from bayesagree.inference.intervals import column_hdi

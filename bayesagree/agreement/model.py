@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects
@@ -137,7 +138,7 @@ def sample_tree(
         "sample_stats": {
             str(name): (of.dims, of.values)
             for name, of in sampled["sample_stats"].data_vars.items()
-            if of.dims == ("chain", "draw") and of.dtype.kind in "biuf"
+            if of.dims == SAMPLE and of.dtype.kind in "biuf"
         },
     }
     coords = {name: posterior[name].values for name in ("item", "annotator") if name in posterior}

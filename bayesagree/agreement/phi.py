@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Named, silent
+from bayesagree._types import SAMPLE, Advance, Named, silent
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior, phi_of
 from bayesagree.agreement._phi.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, check_effects, warn_of_levels
-from bayesagree.agreement.summary import SAMPLE, decision
+from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive_int, probability
 from bayesagree.inference.results import result_tree

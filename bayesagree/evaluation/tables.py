@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
@@ -67,7 +68,7 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
 
 def intervals_of(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
     """Return mean and highest density interval of each variable, (metric, ...)."""
-    flat = draws.to_dataarray("metric").stack(sample=("chain", "draw")).transpose("sample", ...)
+    flat = draws.to_dataarray("metric").stack(sample=SAMPLE).transpose("sample", ...)
     mean = flat.mean("sample")
     columns = flat.values.reshape(len(flat), -1).T
     known = [hdi(own, ci_prob) if (own := one[~np.isnan(one)]).size else (np.nan, np.nan) for one in columns]
@@ -135,7 +136,7 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
     groups["annotations_only"] = "annotations_only"
     means = {
-        name: result[group].to_dataset().mean(("chain", "draw")).to_dataarray("metric")
+        name: result[group].to_dataset().mean(SAMPLE).to_dataarray("metric")
         for name, group in groups.items()
         if group in result
     }

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import SAMPLE, Array, Floats
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
 from bayesagree.comparisons._cells import outcome_probabilities
@@ -108,7 +108,7 @@ class Case:
         """What each verdict gives the first of two models, a tie a half, and what strengths and care let expect."""
         games = self.comparisons
         tree = davidson(games, order=None, draws=500, random_seed=self.random_seed)["posterior"].to_dataset()
-        mean = {str(name): value.mean(("chain", "draw")).values for name, value in tree.items()}
+        mean = {str(name): value.mean(SAMPLE).values for name, value in tree.items()}
         care, tie = (
             mean.get(name, np.array(none)) for name, none in (("discrimination", 1.0), ("tie", -np.inf))
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Booleans, Floats, Integers, Pair, Rng, silent
+from bayesagree._types import SAMPLE, Advance, Array, Booleans, Floats, Integers, Pair, Rng, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -205,7 +205,7 @@ def _known_truths(truth: Gold | xr.DataTree, items: Array, labels: Array) -> tup
     if isinstance(truth, xr.DataTree):
         if "plausibility" not in truth["posterior"]:
             raise InputError("this result holds no plausibility of every label; draw it without top_labels=")
-        mean = truth["posterior/plausibility"].mean(("chain", "draw")).transpose("item", "category")
+        mean = truth["posterior/plausibility"].mean(SAMPLE).transpose("item", "category")
         order = positions(labels, mean["category"].values, "the truth", "label")
         known = np.isin(items, mean["item"].values)
         evidence = mean.sel(item=items[known]).values[:, order]

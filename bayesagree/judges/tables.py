@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.inference.results import require_from, settings_of
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
@@ -46,7 +47,7 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     """
     require_from("corrected_rate", result, "derived/saving")
     posterior = result["posterior"].to_dataset()
-    middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
+    middle = posterior[["sensitivity", "specificity", "max_saving"]].median(SAMPLE)
     shorter = {"rate_mean": "rate", "rate_lower": "lower", "rate_upper": "upper"}
     per_system = result["derived"].to_dataset()[[*shorter, "saving"]].rename(shorter)
     counts = result["constant_data"].to_dataset()[["n_items_with_votes"]]
@@ -82,12 +83,12 @@ def _warnings(result: xr.DataTree) -> list[str]:
     systems = leaning["system"].values
     for s, system in enumerate(systems if systems.size > 1 else ()):
         others = leaning.isel(system=np.arange(systems.size) != s).mean("system")
-        above = (leaning.isel(system=s) > others).mean(("chain", "draw"))
+        above = (leaning.isel(system=s) > others).mean(SAMPLE)
         for judge, share in zip(above["judge"].values, above.values):
             if max(share, 1 - share) > LEANING:
                 word = "lenient" if share > 0.5 else "strict"
                 sentences.append(f"Judge {judge} is {word} to {system} compared with the other systems.")
-    best = posterior["max_saving"].median(("chain", "draw")).max("judge")
+    best = posterior["max_saving"].median(SAMPLE).max("judge")
     sentences += [
         f"On {name} a single judge can make a label of people worth at most {bound:.1f} labels."
         for name, bound in zip(best["system"].values, best.values)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import SAMPLE, Array, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.top_labels import plausibility_draws
@@ -151,7 +151,7 @@ def _draws(truth: xr.DataTree, items: Sequence[Any]) -> Floats:
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(truth)
     at = positions(items, values["item"].values, "item")
-    return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "category").values
+    return values.isel(item=at).stack(sample=SAMPLE).transpose("item", "sample", "category").values
 
 
 def _point(estimate: xr.DataArray, item: Any, labels: Array) -> Floats:

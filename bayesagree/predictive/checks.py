@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.errors import InputError, positive_int
@@ -85,7 +86,7 @@ def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.Dat
     likelihood = _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)
     groups = {"log_likelihood": likelihood}
     if log_prior := record.log_prior(annotations, posterior, settings):
-        of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
+        of_draw = {n: (SAMPLE, v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
     return _with(result, **groups)
 
@@ -125,7 +126,7 @@ def with_posterior_predictive(
     """
     annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
-    sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
+    sizes = {dim: posterior.sizes[dim] for dim in SAMPLE}
     record, settings = _record(result, annotations)
     observed = record.observed(annotations)
     # PyMC keeps each replicate, stacks them, and its stack is reshaped and stored.
@@ -219,6 +220,6 @@ def _with(tree: xr.DataTree, **groups: xr.Dataset) -> xr.DataTree:
     new = tree.copy()
     names = dict(tree["posterior"].to_dataset().coords)
     for name, data in groups.items():
-        coords = {dim: names[dim] for dim in ("chain", "draw") if dim in data.dims}
+        coords = {dim: names[dim] for dim in SAMPLE if dim in data.dims}
         new[name] = xr.DataTree(data.assign_coords(coords).assign_attrs(tree.attrs))
     return new

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 
 import xarray as xr
 
-from bayesagree._types import Named
+from bayesagree._types import SAMPLE, Named
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.annotations.missing_predictions import Missing, on_annotated, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -111,7 +111,7 @@ class ReportSettings:
         elif annotations.kind == "rankings" and predictions is not None and predictions.scores is not None:
             metrics = ("top_3_accuracy", "average_overlap_3") if predictions.categories.size > 3 else metrics
         if isinstance(chosen, xr.DataTree):
-            own = {f"{dim}s": chosen["posterior"].sizes[dim] for dim in ("chain", "draw")}
+            own = {f"{dim}s": chosen["posterior"].sizes[dim] for dim in SAMPLE}
         return replace(
             self,
             plausibility=chosen if isinstance(chosen, str) else record.specification,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import SAMPLE, Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
@@ -192,7 +192,7 @@ def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
     DataFrame
         Columns group, votes, ``divided`` (mean share of items), lower, upper (HDI 0.95), ``p_value``.
     """
-    draws = truth["posterior/divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
+    draws = truth["posterior/divided"].stack(sample=SAMPLE).transpose("sample", "group").values
     lower, upper = column_hdi(draws)
     names = truth["posterior/group"].values
     columns = {"group": names, "votes": truth["constant_data/n_votes"].sum("item").values}

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
@@ -50,7 +51,7 @@ def performance_draws(
         return dispersion_draws(performance, draws=4 * draws, random_seed=random_seed)
     # Ratings have no accuracy.
     tree = group_posterior(cast(Labels, scored), models, groups, draws=draws, random_seed=random_seed)
-    joined = tree["posterior"].to_dataset().stack(sample=("chain", "draw")).reset_index("sample", drop=True)
+    joined = tree["posterior"].to_dataset().stack(sample=SAMPLE).reset_index("sample", drop=True)
     return joined.rename(sample="draw").reindex(group=performance["group"]).transpose("draw", "model", "group")
 
 
