@@ -315,7 +315,6 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
     n = items.values.size
     weighted = kind != "identity"
     patterns = items.patterns
-    people = items.n_annotators
     many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
     # Many distinct values leave the coefficients of moments, which need no table of values.
     C = np.empty((0, 0)) if many else items.counts()
@@ -332,10 +331,10 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
         return found.existing(why_undefined(items))
 
     repeated = "an annotator annotated an item more than once" if items.repeated else ""
-    cohen = undefined(many or (repeated if people == 2 else "needs exactly two known annotators"))
+    cohen = undefined(many or (repeated if items.n_annotators == 2 else "needs exactly two known annotators"))
     if not cohen.note:
         cohen = against(items, int(items.annotator.max()), kind)
-    conger = undefined(many or ("" if people >= 2 else "needs two or more known annotators"))
+    conger = undefined(many or ("" if items.n_annotators >= 2 else "needs two or more known annotators"))
     both = C.sum(axis=1) == 2
     beyond_chance = formula.beyond_chance
     found = {

@@ -268,8 +268,11 @@ def _exact_tree(
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     summary = posterior.summary(ci_prob)._asdict()
     summary |= {name: getattr(posterior, name) for name in ("log_evidence", "log_evidence_error", "k_hat")}
-    summary["effective_draws"] = posterior.effective
-    summary |= {"share_at_ends": limits.share_at_ends(problem), "bin_width": problem.like.bin_width}
+    summary |= {
+        "effective_draws": posterior.effective,
+        "share_at_ends": limits.share_at_ends(problem),
+        "bin_width": problem.like.bin_width,
+    }
     if likelihood == "averaged":
         summary["prob_inflated"] = joint.prob_inflated
     groups = {

@@ -83,12 +83,11 @@ def independence_check(
         uneven[draw] = unevenness(labels, systems.n_labels)
     excess = ratio(agreed, common) - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
-    names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()
     p_items = (uneven >= unevenness(systems.predicted, systems.n_labels)).mean()
-    p_values: Any = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
-    p_values["excess"] = ("model", "other_model"), excess
-    result = xr.Dataset(p_values, {"model": names, "other_model": names})
+    found: Any = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
+    found |= {"excess": (("model", "other_model"), excess)}
+    result = xr.Dataset(found, {"model": systems.models, "other_model": systems.models})
     return result.sel(model=predictions.models, other_model=predictions.models)
 
 

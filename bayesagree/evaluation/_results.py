@@ -116,8 +116,8 @@ class Results(NamedTuple):
             dims = ("chain", "draw", "truth", *dims, "model")
             return {m.name: (dims, split[:, :, :, c], m.attrs) for c, m in enumerate(metrics)}
 
-        groups = {"posterior": named(scores)}
-        groups["certainty"] = {"annotation_certainty": (("truth", "item"), self.certainty)}
+        certainty = {"annotation_certainty": (("truth", "item"), self.certainty)}
+        groups = {"posterior": named(scores), "certainty": certainty}
         for c, metric in enumerate(metrics):
             warn_undefined(scores[:, c], metric, self.models)
         if first.scorer.weights is not None:

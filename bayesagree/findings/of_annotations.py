@@ -256,9 +256,8 @@ def too_fast(case: Case) -> Finding:
     """Annotators who answer too fast."""
     need("time" in case.time, "the seconds of each answer (time=)")
     usual = case.time["time"].median()
-    names = case.annotations.annotators
     fast = (case.time["time"] < FAST * usual).groupby(case.time["annotator"]).agg(["sum", "count"])
-    part, n = fast.reindex(names, fill_value=0).to_numpy().T
+    part, n = fast.reindex(case.annotations.annotators, fill_value=0).to_numpy().T
     chance = sp.stats.binom.sf(part - 1, n, 0.5)
     rule = f"in a third of the usual {usual:.1f} seconds"
     return _annotators(case, chance, lambda j: f"gives {share(part[j], n[j])} of the answers {rule}")

@@ -25,6 +25,7 @@ ALL = "all"
 SAME = 1e-9
 
 
+Verdicts = Labels | Ratings
 # Groupings of the items by name, and the inclusion probability of each item.
 By = Mapping[str, ItemGroup] | pd.DataFrame | None
 Inclusion = Mapping[Hashable, float] | pd.Series | None
@@ -80,7 +81,7 @@ LEAST_INCLUSION = 1e-6
 
 
 def panel_of(
-    verdicts: Labels | Ratings,
+    verdicts: Verdicts,
     people: Labels,
     system: ItemGroup | None,
     positive: Hashable,
@@ -204,7 +205,7 @@ def _standardised(verdict: Floats) -> Floats:
     return centred / np.where(spread > SAME, spread, 1.0)
 
 
-def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
+def verdict_values(verdicts: Verdicts, positive: Hashable) -> Floats:
     """Return verdicts between 0 and 1, (item, judge): is it the positive label, or where on the scale is it."""
     if isinstance(verdicts, Labels):
         value = (verdicts.label_index == _code(verdicts, positive)).astype(float)

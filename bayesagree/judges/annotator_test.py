@@ -32,7 +32,7 @@ from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.judges._panel import verdict_codes, warn_of_one_answer
+from bayesagree.judges._panel import Verdicts, verdict_codes, warn_of_one_answer
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -43,8 +43,8 @@ ENOUGH = 0.5
 
 
 def alternative_annotator_test(
-    labels: Labels | Ratings,
-    judges: Predictions | Labels | Ratings,
+    labels: Verdicts,
+    judges: Predictions | Verdicts,
     *,
     epsilon: float = 0.2,
     min_items: int = 30,
@@ -127,7 +127,7 @@ def alternative_annotator_test(
     (1.0, True)
     """
     labels = as_annotations(labels, (Labels, Ratings), "labels")
-    given = isinstance(judges, Labels | Ratings)
+    given = isinstance(judges, Verdicts)
     answers = _answers(judges, labels) if given else as_predictions(judges, labels, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
@@ -187,7 +187,7 @@ def posterior_test(
     return found | {"prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
 
 
-def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Predictions:
+def _answers(verdicts: Verdicts, people: Verdicts) -> Predictions:
     """Return what each judge, an annotator of the verdicts, answered on the items of people.
 
     Of labels the first of an item counts, of ratings the mean.
@@ -209,7 +209,7 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
     return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
 
 
-def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
+def win_counts(labels: Verdicts, judges: Predictions) -> Integers:
     """Count the items on which each judge and person tie, the judge wins, the person wins: (model, annotator, 3)."""
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations
-from bayesagree.judges._panel import By, Inclusion, panel_of, regression
+from bayesagree.judges._panel import By, Inclusion, Verdicts, panel_of, regression
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def corrected_rate_model(
-    verdicts: Labels | Ratings,
+    verdicts: Verdicts,
     people: Labels,
     *,
     system: ItemGroup | None = None,

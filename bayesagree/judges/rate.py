@@ -28,7 +28,7 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree._types import Advance, Floats, Named, Rng, silent
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
@@ -38,7 +38,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.slices import chains_of
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.judges._panel import By, Inclusion, Panel, panel_of, regression
+from bayesagree.judges._panel import By, Inclusion, Panel, Verdicts, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
@@ -61,7 +61,7 @@ class Fit(NamedTuple):
 
 
 def corrected_rate(
-    verdicts: Labels | Ratings,
+    verdicts: Verdicts,
     people: Labels,
     *,
     system: ItemGroup | None = None,

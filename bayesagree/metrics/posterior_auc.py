@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import SAMPLE, Floats, Integers, Named, Rng
+from bayesagree._types import SAMPLE, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn
@@ -103,8 +103,7 @@ def auc_posterior(
     )
     table = samples.reshape(chains, draws, -1)
     _warn_where_undetermined(table, labels)
-    posterior: Named = {"auc": (("chain", "draw", "model"), table[..., :-1])}
-    posterior["ceiling"] = (SAMPLE, table[..., -1])
+    posterior = {"auc": ((*SAMPLE, "model"), table[..., :-1]), "ceiling": (SAMPLE, table[..., -1])}
     how = {"model": "auc", "engine": "exact", "random_seed": random_seed}
     return result_tree({"posterior": posterior}, {"model": models}, settings={}, **how)
 

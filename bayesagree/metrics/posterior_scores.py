@@ -181,13 +181,12 @@ def score_array(
     values: Floats, metric: Metric, of: Predictions, sizes: tuple[int, int], slices: ItemGroups | None
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""
-    models = of.model_names
     values = values if of.runs is None else of.runs.mean(values)
-    warn_undefined(values, metric, models)
+    warn_undefined(values, metric, of.model_names)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
     coords = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
     coords |= {} if slices is None else {slices.name: slices.names, "side": list(SIDES)}
-    named = {dim: variable(dim, names) for dim, names in (coords | {"model": models}).items()}
+    named = {dim: variable(dim, names) for dim, names in (coords | {"model": of.model_names}).items()}
     return xr.DataArray(variable([*named], shaped, metric.attrs), named, name=metric.name)
 
 

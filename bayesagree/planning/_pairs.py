@@ -36,9 +36,9 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
     pair = np.triu_indices(size, 1)
     turned = games[pair] > games[pair[::-1]]
     first, second = comparisons.models[np.where(turned, pair[::-1], pair)]
-    units = pd.DataFrame({"first": first, "second": second, "gain": 0.0})
-    units["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
-    units["comparisons"] = games[pair] + games[pair[::-1]]
+    units = pd.DataFrame({"first": first, "second": second, "gain": 0.0}).assign(
+        prob_first_better=np.where(turned, 1 - ahead, ahead), comparisons=games[pair] + games[pair[::-1]]
+    )
     told = {goal: {"gain": gain} for goal, gain in zip(scores, gains)}
     return Outlook(units, told, np.maximum(ahead, 1 - ahead), _lead(comparisons, strength, odds))
 

@@ -183,9 +183,11 @@ def prior_predictive(
     drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
     values = drawn.pop(observed.name)
     of_variable = {name: graph.named_vars_to_dims.get(name) or () for name in drawn}
-    groups: Any = {"prior": {n: (("chain", "draw", *of_variable[n]), value) for n, value in drawn.items()}}
-    groups["prior_predictive"] = {observed.name: (("chain", "draw", observed.dim), values)}
-    groups["observed_data"] = {observed.name: ((observed.dim,), observed.values)}
+    groups: Any = {
+        "prior": {n: (("chain", "draw", *of_variable[n]), value) for n, value in drawn.items()},
+        "prior_predictive": {observed.name: (("chain", "draw", observed.dim), values)},
+        "observed_data": {observed.name: ((observed.dim,), observed.values)},
+    }
     coords = {name: np.asarray(values) for name, values in graph.coords.items() if name != observed.dim}
     settings = {"plausibility": plausibility} | options
     return result_tree(

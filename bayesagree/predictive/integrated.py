@@ -93,8 +93,8 @@ def integrated_log_likelihood(
     item = np.asarray(model[item_of].get_value())  # pyright: ignore[reportAttributeAccessIssue]
     values = _integrate(model, flat, latent, observed, item)
     names = model.coords.get((model.named_vars_to_dims.get(latent) or ("item",))[0])
-    coords: Any = {"chain": thinned["chain"], "draw": thinned["draw"]}
-    coords["item"] = np.arange(values.shape[1]) if names is None else np.asarray(names)
+    items = np.arange(values.shape[1]) if names is None else np.asarray(names)
+    coords = {"chain": thinned["chain"], "draw": thinned["draw"], "item": items}
     shaped = values.reshape(*thinned["chain"].shape, -1, values.shape[1])
     found = xr.Dataset({"annotations": (("chain", "draw", "item"), shaped)}, coords)
     return xr.DataTree.from_dict({"posterior": thinned, "log_likelihood": found})

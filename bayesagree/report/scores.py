@@ -65,16 +65,15 @@ def model_scores(case: Case, progress: Advance) -> tuple[ModelScores, xr.DataTre
     """Score the models at every reliability; returns also the evaluation."""
     models: Any = case.models
     settings = case.settings
-    record = settings.record
     metrics = settings.metrics
     options = settings.options(
         "plausibility", "reliability", "metrics", "draws", "chains", "random_seed", "items", "missing", "risk"
     )
     if settings.threshold is not None:
         options["threshold"] = settings.threshold
-    if record.specification.checks_chains:
+    if settings.record.specification.checks_chains:
         options["allow_unmixed"] = settings.allow_unmixed
-    options["another_annotator"] = scores_another_annotator(record.specification, metrics)
+    options["another_annotator"] = scores_another_annotator(settings.record.specification, metrics)
     tree = evaluate(case.annotations, models, progress=progress, **options)
     ranked = tree.sel(model=models.models)
     ranking = {m: compare(ranked, m, reliability=settings.reliability[0]) for m in metrics}

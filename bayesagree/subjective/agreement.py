@@ -17,7 +17,7 @@ from bayesagree.errors import probability
 from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
-from bayesagree.subjective.disagreement import require_one_each
+from bayesagree.subjective.disagreement import Answers, require_one_each
 from bayesagree.subjective.performance import as_groups
 
 # Columns of an interval.
@@ -25,7 +25,7 @@ ENDS = ("lower", "upper", "note")
 
 
 def group_agreement(
-    annotations: Labels | Ratings,
+    annotations: Answers,
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,

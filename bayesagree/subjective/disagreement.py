@@ -19,6 +19,9 @@ from bayesagree.errors import InputError, as_python, one_of, refuse, shorten, wa
 from bayesagree.io.doors import as_annotations
 from bayesagree.metrics.concordant_pairs import ratio
 
+# What annotators answer.
+Answers = Labels | Ratings
+
 
 def disagreement_rate(
     labels: Labels,
@@ -110,7 +113,7 @@ def recode(ratings: Ratings, threshold: float) -> Labels:
     return Labels(*rows, ratings.categories, codes, np.broadcast_to(np.int64(1), codes.shape))
 
 
-def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:
+def without_items[A: Answers](annotations: A, items: Iterable[Any]) -> A:
     """Return the annotations of all other items; the annotators stay, so that groups of them stay valid.
 
     Raises
@@ -130,7 +133,7 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
     return annotations.select(left[annotations.item_index])
 
 
-def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> Booleans:
+def _counts(annotations: Answers, items: Iterable[Any] | None) -> Booleans:
     """Return which items are among those named, shape (item,)."""
     if items is None:
         return np.ones(annotations.items.size, bool)
@@ -144,7 +147,7 @@ def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> Boole
     return chosen
 
 
-def require_one_each(annotations: Labels | Ratings, what: str) -> None:
+def require_one_each(annotations: Answers, what: str) -> None:
     """Refuse annotations whose annotators are unknown or annotated an item twice."""
     if not annotations.annotators_known:
         raise InputError(

@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import SAMPLE, Array, Integers, Named, Rng
+from bayesagree._types import SAMPLE, Array, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
@@ -180,10 +180,12 @@ def group_summary(
     ends = column_hdi(mean.values.reshape(-1, *mean.shape[2:]), ci_prob)
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    found: Named = {"mean": mean.mean(SAMPLE)}
-    found |= {name: (("model", "group"), end) for name, end in zip(("lower", "upper"), ends)}
-    found["prob_worse"] = (mean.rename(group="other_group") - mean > margin).mean(SAMPLE)
-    found["annotators_needed"] = np.ceil(variance.mean(SAMPLE) * (z / half_width) ** 2).astype(int)
+    found = {
+        "mean": mean.mean(SAMPLE),
+        **{name: (("model", "group"), end) for name, end in zip(("lower", "upper"), ends)},
+        "prob_worse": (mean.rename(group="other_group") - mean > margin).mean(SAMPLE),
+        "annotators_needed": np.ceil(variance.mean(SAMPLE) * (z / half_width) ** 2).astype(int),
+    }
     attrs = {"ci_kind": "hdi", "ci_prob": ci_prob, "half_width": half_width}
     return xr.Dataset(found, attrs=attrs).transpose("model", "group", "other_group")
 

@@ -28,14 +28,14 @@ from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, is_data
 from bayesagree.metrics.concordant_pairs import ratio
-from bayesagree.subjective.disagreement import require_one_each
+from bayesagree.subjective.disagreement import Answers, require_one_each
 
 ModelPredictions = Predictions | Mapping[str, pd.Series]
 METRICS = {"labels": "accuracy", "ratings": "absolute_error"}
 
 
 def group_performance(
-    annotations: Labels | Ratings,
+    annotations: Answers,
     predictions: ModelPredictions,
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
@@ -187,7 +187,7 @@ def left_out(result: xr.Dataset) -> xr.Dataset:
     return xr.concat(without, "left_out").assign_coords(left_out=groups)
 
 
-def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
+def as_groups(annotations: Answers, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
     """Return ready groups, or group the annotators by features."""
     annotators = as_annotators(annotators)
     if isinstance(annotators, Groups):
@@ -200,9 +200,7 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
     return Groups.by_features(annotations, annotators, by)
 
 
-def annotator_scores(
-    annotations: Labels | Ratings, predictions: ModelPredictions
-) -> tuple[Array, Floats, Integers]:
+def annotator_scores(annotations: Answers, predictions: ModelPredictions) -> tuple[Array, Floats, Integers]:
     """Return models, sums of what each scores on the annotations of each annotator, and their number, as (model, who).
 
     Of a label it is 1 where the model gives it, else 0; of a rating the distance from it.
@@ -239,7 +237,7 @@ def annotator_scores(
     return models, np.stack(sums), np.stack([np.bincount(who[p], minlength=size) for p in present])
 
 
-def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -> pd.Series:
+def _one_per_row(annotations: Answers, series: pd.Series, model: str) -> pd.Series:
     """Look up the prediction of each annotation by its item, or by its (item, annotator)."""
     if not isinstance(series, pd.Series):
         raise InputError(

@@ -107,11 +107,10 @@ class NormalInverseGamma(RatingPosterior):
         """Return the function that draws mean and variance of a block of items."""
         if isinstance(problem, Levels):
             return problem.drawer(request)
-        samples = request.samples
 
         def draw(items: slice, rng: Rng) -> DrawBlock:
             location, strength, shape, scale = (values[items] for values in problem.values())
-            variance = scale / rng.standard_gamma(shape, (samples, shape.size))
+            variance = scale / rng.standard_gamma(shape, (request.samples, shape.size))
             mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
             return DrawBlock(items, mean=mean.T, variance=variance.T)
 
