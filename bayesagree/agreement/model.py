@@ -124,8 +124,9 @@ def sample_tree(
     """Return NUTS draws of the model, `shape` (chain, draw), in the form of the exact engine's, with their summary."""
     if ours := {"draws", "chains", "random_seed", "model", "return_inferencedata"} & {*(sampler or {})}:
         raise InputError(f"sampler={sampler!r}: {min(ours)} is an argument of its own; leave it out there")
-    how = {"chains": shape[0], "draws": shape[1], "random_seed": options["random_seed"], "sampler": sampler}
-    sampled = sample_nuts(model, **how)
+    sampled = sample_nuts(
+        model, chains=shape[0], draws=shape[1], random_seed=options["random_seed"], sampler=sampler
+    )
     posterior = sampled["posterior"].to_dataset()
     summary = phi_summary(sampled, ci_prob=ci_prob)
     levels = ["annotator_shift", "annotator_shift_sd"] + ["item_mean"] * keep_item_means

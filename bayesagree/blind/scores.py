@@ -138,8 +138,7 @@ def blind_scores(
     [0.75, 0.625, 0.625]
     """
     systems = Systems.of(predictions, crowd, positive, random_seed)
-    options = {"leave_one_out": leave_one_out, "sets": sets, "random_seed": random_seed}
-    gold = make_pseudo_gold(systems, method, **options)
+    gold = make_pseudo_gold(systems, method, leave_one_out=leave_one_out, sets=sets, random_seed=random_seed)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
     return xr.DataArray(scores, {"model": systems.models}, name=metric).sel(model=predictions.models)

@@ -201,10 +201,11 @@ def progress(what: str, total: float | None = None) -> Iterator[Any]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    streams: Any = {"redirect_stdout": False, "redirect_stderr": False}
     while _shown:
         _shown.pop().stop()
-    with Progress(*columns, console=console, transient=True, **streams) as bar:
+    with Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
         _shown.append(bar)
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

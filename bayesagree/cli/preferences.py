@@ -41,8 +41,9 @@ def preferences(
         unused("where columns are named", "format")
     export = None if named else read_export(str(file), format=format, kind="comparisons")
     found: Any = Comparisons.from_long(read_table(file), **named) if export is None else export.annotations
-    how: Any = {"order": None if order == "none" else order, "item_effects": item_effects}
-    tree = davidson(found, **how, **vars(sampling))
+    tree = davidson(
+        found, order=None if order == "none" else order, item_effects=item_effects, **vars(sampling)
+    )
     board: Any = preference_table(tree, scale=scale)
     shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board
     tables = [

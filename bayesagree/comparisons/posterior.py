@@ -132,8 +132,9 @@ def davidson(
     program = ""
     found: Named
     if engine == "nuts":
-        run = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}
-        sampled = sample_nuts(model_of(density, comparisons), **run)
+        sampled = sample_nuts(
+            model_of(density, comparisons), draws=draws, chains=chains, random_seed=random_seed, sampler=sampler
+        )
         found = {str(name): values.values for name, values in sampled["posterior"].data_vars.items()}
         program = sampled.attrs["sampler"]
     else:

@@ -293,8 +293,9 @@ def evaluate(
         drawn = {name: of.values for name, of in groups["posterior"].items()}
         warn_of_numbers(drawn, f"raise draws={request.draws}")
     settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
-    made: Any = {"model": posterior.name, "engine": posterior.engine, "random_seed": seed}
-    return result_tree(groups, coords, **made, settings=settings)
+    return result_tree(
+        groups, coords, model=posterior.name, engine=posterior.engine, random_seed=seed, settings=settings
+    )
 
 
 def _check(metrics: Sequence[Metric], truth_is: str, items: str, both: bool, cluster: Any) -> None:

@@ -157,8 +157,9 @@ def _annotated(
     people = _labels({item: voted[item] for item in items}, labels)
     known = {str(label): label for label in people.categories.tolist()}
     predicted = [known.get(str(answers[item])) for item in people.items.tolist()]
-    names = {"items": people.items.tolist(), "labels": list(known.values())}
-    return people, Predictions.from_labels({model: predicted}, **names)
+    return people, Predictions.from_labels(
+        {model: predicted}, items=people.items.tolist(), labels=list(known.values())
+    )
 
 
 def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> "Labels":

@@ -68,8 +68,9 @@ def worlds(
         given = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
     else:
         excluded = independence(*aligned(pilot, given.pooled())).left_out(None)
-    run = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": excluded}
-    posterior = informed_dirichlet(pilot, given, **run)["posterior"].to_dataset()
+    posterior = informed_dirichlet(
+        pilot, given, draws=APART * number, chains=1, random_seed=random_seed, exclude=excluded
+    )["posterior"].to_dataset()
     outputs = predictions and predictions.aligned(posterior["item"].values, pilot.categories)
     rows = np.random.default_rng(random_seed).integers(n_items, size=(number, n_items))
     names = {"item": np.arange(n_items), "category": pilot.categories}

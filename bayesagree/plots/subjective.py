@@ -65,8 +65,9 @@ def _intervals(result: xr.DataTree, axes: Panels | None) -> Panels:
     models, groups = drawn["model"].values, drawn["group"].values
     names = with_sizes(groups, result["constant_data"].to_dataset()["n_annotators"].values)
     at = range(len(groups))
-    size = {"width": 3, "height": 0.3 * len(groups) + 1.2, "margin": (2, 0)}
-    _, panels = new_panels(axes, 1, len(models), **size, sharex=True, sharey=True)
+    _, panels = new_panels(
+        axes, 1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
+    )
     for panel, model, draws in zip(panels[0], models, drawn.values.reshape(len(models), -1, len(groups))):
         panel.hlines(at, *column_hdi(draws), color=COLOURS[0])
         panel.plot(draws.mean(axis=0), at, "o", color=COLOURS[0])
