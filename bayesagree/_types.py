@@ -17,8 +17,9 @@ Places = NDArray[np.intp]
 Rng = np.random.Generator
 # A progress bar: it takes how much more is done.
 Advance = Callable[[int], None]
-# Two arrays that belong together, such as both ends of intervals.
+# Arrays that belong together, such as both ends of intervals.
 Pair = tuple[Floats, Floats]
+Triple = tuple[Floats, Floats, Floats]
 # Values by name: a row of a table, the variables of a group, the arguments of a call.
 Named = dict[str, Any]
 # Dims of the draws of a result.

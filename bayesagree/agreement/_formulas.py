@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Triple
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.inference.cells import row_shares
 
@@ -94,7 +94,7 @@ def alpha(W: Floats, C: Any, level: Any, values: Floats) -> Floats:
     return 1 - ratio(observed * (N - 1), expected)
 
 
-def moments(C: Any, values: Floats) -> tuple[Floats, Floats, Floats]:
+def moments(C: Any, values: Floats) -> Triple:
     """Return n, sum x and sum x^2 of every pattern, x centred at the mean of the values."""
     x = values - values.mean()
     return C.sum(axis=1), C @ x, C @ x**2

@@ -237,7 +237,9 @@ def _rows(
     """Return kind, k, estimate and interval, which holds the estimate, of all kinds, and the variances (REML)."""
     rng = np.random.default_rng(seed_sequence(random_seed))
     rows = []
-    matrix = _complete(ratings)
+    matrix, people = None, np.unique(ratings.annotator_index).size
+    if ratings.rating.size == np.unique(ratings.item_index).size * people and not ratings.has_repeats:
+        matrix = ratings.to_matrix().dropna(how="all").dropna(axis=1, how="all").to_numpy()
     k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
     fits, variances, undefined = {}, np.empty(0), ()
     if matrix is not None and np.ptp(matrix.mean(axis=1)) < TINY:
@@ -257,14 +259,6 @@ def _rows(
         ends = {"lower": min(lower, estimate), "upper": max(upper, estimate)}
         rows.append({"kind": name, "k": mean, "estimate": estimate} | ends)
     return rows, variances
-
-
-def _complete(ratings: Ratings) -> Floats | None:
-    """Return the (item, annotator) matrix if every cell is filled once."""
-    n = np.unique(ratings.item_index).size * np.unique(ratings.annotator_index).size
-    if ratings.rating.size != n or ratings.has_repeats:
-        return None
-    return ratings.to_matrix().dropna(how="all").dropna(axis=1, how="all").to_numpy()
 
 
 def _of_variance_analysis(X: Floats, *, two_way: bool) -> Floats:

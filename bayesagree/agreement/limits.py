@@ -71,7 +71,7 @@ def warn_of_readings(joint: JointPosterior) -> None:
         )
 
 
-def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain: bool = True) -> str:
+def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain: bool) -> str:
     """Return the decision, "undecided" for a disagreement that comes from items unanimous at an end, with a warning.
 
     A fit that is not `plain` has annotators' levels and is not repeated without these items.

@@ -30,6 +30,9 @@ from bayesagree.io.doors import as_annotations
 if TYPE_CHECKING:
     import pymc as pm
 
+# What makes another mean or precision of each annotation from it, its item and its annotator.
+Change = Callable[[Any, Any, Any], Any] | None
+
 
 def common_agreement(
     ratings: Ratings,
@@ -169,8 +172,8 @@ def common_agreement_model(
     likelihood: Kind = "binned",
     annotator_effects: AnnotatorEffects = "none",
     phi: Callable[[], Any] | None = None,
-    mean: Callable[[Any, Any, Any], Any] | None = None,
-    precision: Callable[[Any, Any, Any], Any] | None = None,
+    mean: Change = None,
+    precision: Change = None,
 ) -> "pm.Model":
     """Build the common-agreement model in PyMC, to sample, change or extend.
 

@@ -108,14 +108,12 @@ def _item(rankings: Rankings, item: int) -> Item:
     # Equal rankings are compared once: a hundred annotators of three labels have thirteen at most.
     block, ranking = np.unique(block, axis=0, return_inverse=True)
     count = np.append(np.ones(named.size), [rest] if rest else [])
-    before = (block[:, None, :] < block[:, :, None]) @ count
-    tied = (block[:, None, :] == block[:, :, None]) @ count
+    other, own = block[:, None, :], block[:, :, None]
+    before = (other < own) @ count
+    tied = (other == own) @ count
     centred = before + (tied + 1) / 2 - (n_labels + 1) / 2
     unit = (n_labels**3 - n_labels) / 12
-    sign = (
-        np.sign(block[:, :, None] - block[:, None, :]).reshape(len(block), -1)
-        * np.sqrt(np.outer(count, count)).ravel()
-    )
+    sign = np.sign(own - other).reshape(len(block), -1) * np.sqrt(np.outer(count, count)).ravel()
     length = np.sqrt((sign**2).sum(axis=1))
     tau = ratio(sign @ sign.T, np.outer(length, length))  # a ranking without two blocks has none
     return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Rng, Triple
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 from bayesagree.inference.streams import Seed, item_blocks, seed_sequence
@@ -51,7 +51,7 @@ class SharedDifficulty:
         of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))  # log 1 where it is right
         self.wrong = np.einsum("stk,ksp->tp", of_wrong, self.right)  # (label, pattern)
 
-    def joint(self, point: Floats) -> tuple[Floats, Floats, Floats]:
+    def joint(self, point: Floats) -> Triple:
         """Return Pr(label, difficulty, pattern), (..., label, node, pattern), over exp of a number of each pattern.
 
         Also these numbers, (..., pattern), and log prevalences, (..., label); of points (..., parameter).

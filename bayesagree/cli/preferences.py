@@ -36,7 +36,7 @@ def preferences(
     from bayesagree.io.tables import read_table
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
-    named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
+    named: Any = {name: column for name, column in given.items() if column is not None}
     if named:
         unused("where columns are named", "format")
     export = None if named else read_export(str(file), format=format, kind="comparisons")

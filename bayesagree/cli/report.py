@@ -50,7 +50,7 @@ def report(
     from bayesagree.subjective.specification import EvaluationSpecification
 
     truth, models = source.read()
-    beside: dict[str, Any] = {"source": _origin(source)}
+    beside: Any = {"source": _origin(source)}
     how, total = vars(sampling), None
     if truth.kind == "comparisons":
         unused(

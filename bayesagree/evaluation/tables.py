@@ -76,7 +76,7 @@ def intervals_of(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
     return xr.Dataset(dict(zip(("score", "lower", "upper"), (mean, *ends))))
 
 
-def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
+def slice_table(result: xr.DataTree) -> pd.DataFrame:
     """Scores of slices of the items as records.
 
     Parameters
@@ -91,7 +91,7 @@ def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     DataFrame
         Columns metric, reliability, the name of the slices, side (slice, rest, difference), model, mean, lower, upper.
     """
-    found = intervals_of(result["slices"].to_dataset(), ci_prob).rename(score="mean")
+    found = intervals_of(result["slices"].to_dataset(), 0.95).rename(score="mean")
     return found.to_dataframe([*map(str, found["mean"].dims)]).reset_index()
 
 

@@ -163,7 +163,7 @@ class Scorer:
         truth = None if not self.whole else block.plausibility if self.whole_shares else block.truth
         return BlockSums(block.items, groups, np.stack(found, axis=1), np.stack(weight, axis=1), truth)
 
-    def sums(self, block: DrawBlock, weightings: Weightings = (None,), labels: Array | None = None) -> Floats:
+    def sums(self, block: DrawBlock, weightings: Weightings, labels: Array | None = None) -> Floats:
         """Sum a block, plainly (None) or with weights (item, sample): (weighting, component, model, sample).
 
         With the labels of another annotator (item, sample), the last model is that one.

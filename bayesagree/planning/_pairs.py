@@ -34,10 +34,11 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
     *gains, ahead = np.hstack(parts) / len(strength)
     games = cell_sums((size, size), comparisons.first, comparisons.second)
     pair = np.triu_indices(size, 1)
-    turned = games[pair] > games[pair[::-1]]
-    first, second = comparisons.models[np.where(turned, pair[::-1], pair)]
+    back = pair[::-1]
+    turned = games[pair] > games[back]
+    first, second = comparisons.models[np.where(turned, back, pair)]
     units = pd.DataFrame({"first": first, "second": second, "gain": 0.0}).assign(
-        prob_first_better=np.where(turned, 1 - ahead, ahead), comparisons=games[pair] + games[pair[::-1]]
+        prob_first_better=np.where(turned, 1 - ahead, ahead), comparisons=games[pair] + games[back]
     )
     told = {goal: {"gain": gain} for goal, gain in zip(scores, gains)}
     return Outlook(units, told, np.maximum(ahead, 1 - ahead), _lead(comparisons, strength, odds))

@@ -29,7 +29,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers, Named, Places
+from bayesagree._types import Array, Booleans, Floats, Integers, Named, Places, Triple
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
@@ -322,9 +322,8 @@ def _hits(
 
 def _z(cases: list[_Hits]) -> Floats:
     """Return how far the hits of each case are from a mixture of binomials; NaN where there are too few items."""
-    deviance = np.zeros(len(cases))
+    deviance, items = np.zeros((2, len(cases)))
     drawn = np.zeros((len(cases), SETS))
-    items = np.zeros(len(cases))
     all_histograms = [case.histograms() for case in cases]
     for m in range(2, MOST_VOTES + 1):
         which = [c for c, of_case in enumerate(all_histograms) if m in of_case]
@@ -423,7 +422,7 @@ def _closeness(annotations: Any, predictions: Predictions, votes: CodedVotes, n:
     return np.array(found), half
 
 
-def _scatter(votes: CodedVotes, rating: Floats | None) -> tuple[Floats, Floats, Floats]:
+def _scatter(votes: CodedVotes, rating: Floats | None) -> Triple:
     """Return means (item, column) of ratings, or of 0 and 1 for every label; their variances (item,); habits of votes.
 
     A habit is how much higher an annotator of many items rates than others do on the same items; it is taken off.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import SAMPLE, Array, Floats
+from bayesagree._types import SAMPLE, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.top_labels import plausibility_draws
@@ -63,9 +63,10 @@ def plot_plausibility(
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
     panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
     if point is not None:
-        panel.bar(
-            range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point")
-        )
+        at = positions([item], point["item"].values, "item")[0]
+        known = positions(labels[shown].tolist(), point["category"].values, "category")
+        heights = point.transpose("item", "category").values[at, known]
+        panel.bar(range(len(shown)), heights, color="0.8", label=str(point.name or "point"))
     few = values[:: max(1, len(values) // _SHOWN)]
     shift = np.linspace(-0.28, 0.28, len(few))[np.random.default_rng(1).permutation(len(few))]
     for k, label in enumerate(shown):
@@ -152,9 +153,3 @@ def _draws(truth: xr.DataTree, items: Sequence[Any]) -> Floats:
     values = plausibility_draws(truth)
     at = positions(items, values["item"].values, "item")
     return values.isel(item=at).stack(sample=SAMPLE).transpose("item", "sample", "category").values
-
-
-def _point(estimate: xr.DataArray, item: Any, labels: Array) -> Floats:
-    at = positions([item], estimate["item"].values, "item")[0]
-    known = positions(labels.tolist(), estimate["category"].values, "category")
-    return estimate.transpose("item", "category").values[at, known]

@@ -70,8 +70,9 @@ def _of_annotations(data: Any) -> Iterator[Table]:
         table = score_table(data.gold)
         rows = _rows(table, model=str, metric=metric_name, score=number, ends=interval)
         rows = with_bars(rows, table[["score", *ENDS]], 2)
-        columns = ("Model", "Metric", "", "Score", "95 % interval")
-        yield Table("gold-table", "Scores against gold", columns, rows)
+        yield Table(
+            "gold-table", "Scores against gold", ("Model", "Metric", "", "Score", "95 % interval"), rows
+        )
     if data.groups is not None:
         yield from _groups(data.groups)
     rows = [

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers, Pair, Rng
+from bayesagree._types import Array, Floats, Integers, Pair, Rng, Triple
 from bayesagree.inference.cells import cell_sums, row_shares
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
@@ -57,7 +57,7 @@ def _cells_of_means(counts: Counts, n_groups: int) -> Floats:
     return np.interp(np.linspace(0, 1, 256 + 24 * n_groups + 1), below, whole)
 
 
-def _on_cells(counts: Counts, edges: Floats, shared: Shared) -> tuple[Floats, Floats, Floats]:
+def _on_cells(counts: Counts, edges: Floats, shared: Shared) -> Triple:
     """Return the likelihood, (w, group, cell); the prior mass of each cell, (m x b, cell); the log weight, (w, m x b).
 
     The prior is Beta(m kappa, (1 - m) kappa).

@@ -129,8 +129,9 @@ def _sums(shape: Any, first: Array, second: Array, values: Floats) -> Floats:
 
 def _distance(x: Floats, y: Floats, *, same: bool) -> Pair:
     """Sum the squared distances over pairs of one annotation of x and one of y; also count the pairs."""
-    n = x[:, 0] * y[:, 0] - (x[:, 0] if same else 0)
-    return x[:, -1] * y[:, 0] + x[:, 0] * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n
+    n_x, n_y = x[:, 0], y[:, 0]
+    n = n_x * n_y - (n_x if same else 0)
+    return x[:, -1] * n_y + n_x * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n
 
 
 def _pair_sums(x: Floats, y: Floats, *, same: bool) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Integers, Pair
+from bayesagree._types import Floats, Integers, Pair, Triple
 from bayesagree.agreement._patterns import RatingCounts, pair_counts
 
 Kind = Literal["averaged", "binned", "inflated"]
@@ -103,7 +103,7 @@ class Likelihood:
         return np.stack(counts, axis=1), np.stack(rows, axis=1)
 
 
-def outright_shares(low: Any, high: Any, at: Floats) -> tuple[Floats, Floats, Floats]:
+def outright_shares(low: Any, high: Any, at: Floats) -> Triple:
     """Return log probabilities of an outright low end, an outright high end, and a judgment, at logit(mu) = at."""
     at = np.clip(at, -700.0, 700.0)  # a mean may round to an end, whose odds are infinite
     with np.errstate(divide="ignore"):

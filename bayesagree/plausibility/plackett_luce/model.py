@@ -16,6 +16,9 @@ from bayesagree.plausibility.plackett_luce.likelihood import padded
 if TYPE_CHECKING:
     import pymc as pm
 
+# What makes the worths from their shapes, items and labels.
+Worth = Callable[[Any, Any, Any], Any] | None
+
 
 def plackett_luce_model(
     rankings: Rankings,
@@ -24,7 +27,7 @@ def plackett_luce_model(
     shape: float | None = None,
     unranked: Unranked = "exact",
     exponent: float = 1.0,
-    worth: Callable[[Any, Any, Any], Any] | None = None,
+    worth: Worth = None,
 ) -> "pm.Model":
     """Build the same posterior as a PyMC model.
 
@@ -78,7 +81,7 @@ def races_model(
     rankings: Rankings,
     problem: Problem,
     exponent: float = 1.0,
-    worth: Callable[[Any, Any, Any], Any] | None = None,
+    worth: Worth = None,
 ) -> "pm.Model":
     """Build the model of `plackett_luce_model` from the races that the sampler takes, each as often as it was seen."""
     import pymc as pm
