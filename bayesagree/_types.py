@@ -1,4 +1,4 @@
-"""Names of the array types that signatures repeat."""
+"""Names of the types that signatures repeat, of the dims of draws, and a progress bar that shows nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,3 +17,14 @@ Places = NDArray[np.intp]
 Rng = np.random.Generator
 # A progress bar: it takes how much more is done.
 Advance = Callable[[int], None]
+# Arrays that belong together, such as both ends of intervals.
+Pair = tuple[Floats, Floats]
+Triple = tuple[Floats, Floats, Floats]
+# Values by name: a row of a table, the variables of a group, the arguments of a call.
+Named = dict[str, Any]
+# Dims of the draws of a result.
+SAMPLE = ("chain", "draw")
+
+
+def silent(done: int) -> None:
+    """Show no progress."""

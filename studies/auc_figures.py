@@ -159,7 +159,7 @@ def plot_quality_regions(regions: xr.DataArray, *, axes: "Axes | None" = None) -
     9
     """
     table = regions.transpose("tpr", "fpr").values
-    _, panel = one_panel(axes, width=4.4, height=3.6)
+    panel = one_panel(axes, width=4.4, height=3.6)
     heat_map(panel, table, _region_text, label="share", middle=0.5, vmin=0, vmax=1)
     thirds = [str(third) for third in regions["fpr"].values]
     panel.set_xticks(range(3), thirds)

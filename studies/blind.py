@@ -55,7 +55,7 @@ def plot_vote_quality(quality: xr.DataArray, *, axes: "Axes | None" = None) -> "
     >>> len(plot_vote_quality(vote_quality(systems.predictions, dict(enumerate(systems.truth.tolist())))).lines)
     4
     """
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     for k, metric in enumerate(quality["metric"].values.tolist()):
         panel.plot(
             quality["threshold"].values, quality.sel(metric=metric).values, label=str(metric), **style(k)

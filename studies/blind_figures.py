@@ -48,7 +48,7 @@ def plot_method_correlation(
     data = _methods(result, measure)
     found = data["correlation"].sel(measure=measure).transpose("metric", "estimator")
     methods = [str(name).replace("_", "\n") for name in found["estimator"].values]
-    _, panel = one_panel(axes, width=0.75 * len(methods) + 1.8, height=3.4)
+    panel = one_panel(axes, width=0.75 * len(methods) + 1.8, height=3.4)
     for k, metric in enumerate(found["metric"].values.tolist()):
         panel.plot(range(len(methods)), found.sel(metric=metric).values, label=str(metric), **style(k))
     panel.set_xticks(range(len(methods)), methods, fontsize="small")
@@ -90,7 +90,7 @@ def plot_quality_correlation(
     'quality of the pseudo-gold'
     """
     data = _methods(result, measure)
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     for k, metric in enumerate(data["metric"].values.tolist()):
         x = data["quality"].sel(metric=metric).values
         y = data["correlation"].sel(metric=metric, measure=measure).values

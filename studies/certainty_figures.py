@@ -56,7 +56,7 @@ def plot_certainty_by_agreement(
             f"{int(known.sum())} items have both certainty and agreement; three or more are needed"
         )
     x, y = x[known], y[known]
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     shift = np.random.default_rng(1).uniform(-0.01, 0.01, x.size)
     panel.plot(x + shift, y, ".", markersize=3, alpha=0.5)
     title = f"{x.size} items"
@@ -167,7 +167,7 @@ def plot_rating_item(
     mean, variance = (
         posterior[name].sel(item=item).values.ravel()[:_SHOWN, None] for name in ("mean", "variance")
     )
-    _, panel = one_panel(axes, height=2.8)
+    panel = one_panel(axes, height=2.8)
     own = ratings.rating[ratings.item_index == at]
     step = ratings.step or (high - low) / 20
     panel.hist(

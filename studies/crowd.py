@@ -363,7 +363,7 @@ def plot_disagreement_by_quality(
             boxes[f"{edges[i]:g}-{edges[i + 1]:g}\n({rates.size})"] = rates
     if not boxes:
         raise InputError(f"no annotator has a quality within {edges[0]:g} to {edges[-1]:g}")
-    _, panel = one_panel(axes, width=1.2 * len(boxes) + 1.5, height=3)
+    panel = one_panel(axes, width=1.2 * len(boxes) + 1.5, height=3)
     panel.boxplot([values.to_numpy() for values in boxes.values()], widths=0.6, manage_ticks=False)
     panel.set_xticks(range(1, len(boxes) + 1), list(boxes))
     panel.set(xlabel="quality WQS (annotators)", ylabel="disagreement with the majority")
@@ -402,7 +402,7 @@ def plot_annotator_quality(
     'quality WQS'
     """
     known = quality.dropna("annotator")
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     named = known["annotator"].isin(list(apart)).values
     groups = (
         {"apart": known.values[named], "others": known.values[~named]}

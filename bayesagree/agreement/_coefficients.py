@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Rng
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._items import MOST_VALUES, PSEUDO_ITEMS, PSEUDO_MASS, Items
-from bayesagree.agreement._patterns import collapse_codes
+from bayesagree.agreement._patterns import collapse_codes, pair_counts
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations.gold import ItemGroup, group_of_each
 from bayesagree.errors import InputError, one_of, shorten
-from bayesagree.inference.cells import row_shares
+from bayesagree.inference.cells import cell_sums, row_shares
 from bayesagree.inference.intervals import eti, hdi
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -45,24 +45,24 @@ COMMON_SHARE, SMALL = 0.8, 0.4
 class Coefficient(NamedTuple):
     """A coefficient of some annotations, or why it does not exist."""
 
+    # Values, shape (replicate,), for weights of the units, shape (replicate, unit).
     compute: Callable[[Floats], Floats]
-    """Values, shape (replicate,), for weights of the units, shape (replicate, unit)."""
+    # Number of items of each unit.
     weight: Floats
-    """Number of items of each unit."""
+    # Unit of each item, -1 for an item without one, and after them of each pseudo-item.
     unit: Integers
-    """Unit of each item, -1 for an item without one, and after them of each pseudo-item."""
+    # Numbers that one replicate holds at once.
     cells: int
-    """Numbers that one replicate holds at once."""
+    # Why it does not exist.
     note: str = ""
-    """Why it does not exist."""
+    # What it takes for granted: its weights, or an order of numbers.
     remark: str = ""
-    """What it takes for granted: its weights, or an order of numbers."""
+    # Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label.
     equal_tails: bool = False
-    """Whether the shortest interval would cut the tail of an expected disagreement that vanishes with a rare label."""
+    # Whether it compares distances of values: few items then vary more than the nominal coefficients allow for.
     of_order: bool = False
-    """Whether it compares distances of values: few items then vary more than the nominal coefficients allow for."""
+    # Whether the items of each unit have two annotations: others are none of those that an interval is over.
     paired: Any = True
-    """Whether the items of each unit have two annotations: others are none of those that an interval is over."""
 
     def estimate(self) -> float:
         """Value where every item counts once."""
@@ -131,11 +131,10 @@ def add_notes(rows: dict[str, Row], items: Items, names: Array, whose: str = "")
     """Say where a number says nothing, or something else than it seems to."""
     named = (items.item < items.n_named) & (items.annotator >= 0)
     who = items.annotator[named]
-    code = items.code[named]
     given = items.patterns.weight @ items.patterns.counts
     of_all, of_chance = [], []
     if who.size and names.size:
-        used = np.unique(who.astype(np.int64) * items.values.size + code) // items.values.size
+        used = np.unique(who.astype(int) * items.values.size + items.code[named]) // items.values.size
         alone = (np.bincount(used, minlength=names.size) == 1) & (
             np.bincount(who, minlength=names.size) >= FEWEST
         )
@@ -163,10 +162,10 @@ def add_notes(rows: dict[str, Row], items: Items, names: Array, whose: str = "")
 
 def undefined(note: str) -> Coefficient:
     """Return a coefficient that does not exist."""
-    return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, np.int64), 1, note)
+    return Coefficient(lambda W: np.full(len(W), np.nan), np.empty(0), np.empty(0, int), 1, note)
 
 
-def pseudo_weights(rng: np.random.Generator) -> Floats:
+def pseudo_weights(rng: Rng) -> Floats:
     """Draw weights of the pseudo-items before normalisation, shape (replicate, pseudo-item).
 
     The part of a Dirichlet process that is its base measure's: Sethuraman's sticks times a Gamma(mass).
@@ -176,9 +175,8 @@ def pseudo_weights(rng: np.random.Generator) -> Floats:
     share[:, -1] = 1  # what is left of the stick
     share[:, 1:] *= left
     share *= rng.standard_gamma(PSEUDO_MASS, (REPLICATES, 1))
-    weight = np.zeros((REPLICATES, PSEUDO_ITEMS))
-    np.add.at(weight, (np.arange(REPLICATES)[:, None], rng.integers(PSEUDO_ITEMS, size=share.shape)), share)
-    return weight
+    of = rng.integers(PSEUDO_ITEMS, size=share.shape)
+    return cell_sums((REPLICATES, PSEUDO_ITEMS), np.arange(REPLICATES)[:, None], of, weight=share.ravel())
 
 
 def item_mass(n: float, *, of_order: bool = False) -> float:
@@ -214,14 +212,14 @@ def cluster_codes(cluster: ItemGroup, items: Array) -> Integers:
             f"cluster= puts the items into {len(names)} clusters ({shorten(names)}): an interval over clusters needs "
             f"{FEWEST}"
         )
-    return codes.astype(np.int64)
+    return codes.astype(int)
 
 
 def draw_weights(
     sides: Sides,
     places: Sequence[Integers],
     pseudo: Sequence[Floats],
-    rng: np.random.Generator,
+    rng: Rng,
     cluster: Integers | None = None,
 ) -> Iterator[list[Floats]]:
     """Yield weights of the units of each side, shape (replicate, unit), some replicates at a time.
@@ -267,7 +265,7 @@ def draw_weights(
 def replicates(
     found: Iterable[tuple[str, Sides]],
     places: Sequence[Integers],
-    rng: np.random.Generator,
+    rng: Rng,
     cluster: Integers | None = None,
     *,
     counted: Floats | None = None,
@@ -288,9 +286,8 @@ def replicates(
             yield name, sides, np.empty(0)
             continue
         order = sides[0].of_order
-        shared = sides[0].weight is counted
         blocks = draw_weights(sides, places, pseudo, streams[order], cluster)
-        if shared:
+        if sides[0].weight is counted:
             if order not in kept:
                 kept[order] = np.concatenate([weight for (weight,) in blocks])
             step = max(1, CELLS // max(sides[0].cells, sides[0].weight.size))
@@ -302,13 +299,12 @@ def replicates(
 def replicated(
     items: Items,
     found: Iterable[tuple[str, Coefficient]],
-    rng: np.random.Generator,
+    rng: Rng,
     cluster: Integers | None = None,
 ) -> Iterator[tuple[str, Sides, Floats]]:
     """Yield each coefficient of one set of annotations and its replicates."""
-    every = [np.arange(items.n_named)]
     sides = ((name, (one,)) for name, one in found)
-    return replicates(sides, every, rng, cluster, counted=items.patterns.weight)
+    return replicates(sides, [np.arange(items.n_named)], rng, cluster, counted=items.patterns.weight)
 
 
 def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient]]:
@@ -319,7 +315,6 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
     n = items.values.size
     weighted = kind != "identity"
     patterns = items.patterns
-    people = items.n_annotators
     many = f"{n} distinct values: too many for a table of pairs" if n > MOST_VALUES else ""
     # Many distinct values leave the coefficients of moments, which need no table of values.
     C = np.empty((0, 0)) if many else items.counts()
@@ -336,10 +331,10 @@ def coefficients(items: Items, kind: Weights) -> Iterator[tuple[str, Coefficient
         return found.existing(why_undefined(items))
 
     repeated = "an annotator annotated an item more than once" if items.repeated else ""
-    cohen = undefined(many or (repeated if people == 2 else "needs exactly two known annotators"))
+    cohen = undefined(many or (repeated if items.n_annotators == 2 else "needs exactly two known annotators"))
     if not cohen.note:
         cohen = against(items, int(items.annotator.max()), kind)
-    conger = undefined(many or ("" if people >= 2 else "needs two or more known annotators"))
+    conger = undefined(many or ("" if items.n_annotators >= 2 else "needs two or more known annotators"))
     both = C.sum(axis=1) == 2
     beyond_chance = formula.beyond_chance
     found = {
@@ -412,10 +407,8 @@ def _conger(items: Items, C: Floats, A: Floats) -> Coefficient:
     pattern_of_item = items.patterns.pattern_of_item
     use, column = np.unique(annotator * len(A) + items.code, return_inverse=True)
     of_use = divmod(use, len(A))
-    table = sp.sparse.csr_array((np.ones(item.size), (column, item)), shape=(use.size, rated.size))
-    member = sp.sparse.csr_array(
-        (np.ones(rated.size), (pattern_of_item[rated], np.arange(rated.size))), shape=(len(C), rated.size)
-    )
+    table = pair_counts(column, item, (use.size, rated.size))
+    member = pair_counts(pattern_of_item[rated], np.arange(rated.size), (len(C), rated.size))
 
     def compute(weight: Floats) -> Floats:
         return formula.conger((member @ weight.T).T, C, A, table @ weight.T, *of_use)
@@ -432,7 +425,7 @@ def why_undefined(items: Items) -> str:
     return "expected disagreement is 0"
 
 
-def replicated_sums(values: Floats, pseudo: Floats, rng: np.random.Generator) -> Floats:
+def replicated_sums(values: Floats, pseudo: Floats, rng: Rng) -> Floats:
     """Sum values (item, column): as they are, then weighted, with those of pseudo-items; (1 + replicate, column)."""
     weight = pseudo_weights(rng)
     sums = [values.sum(axis=0)[None]]

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy as sp
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Triple
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.inference.cells import row_shares
 
 # Largest table of (replicate, pattern) held at once: 32 MB.
@@ -94,7 +94,7 @@ def alpha(W: Floats, C: Any, level: Any, values: Floats) -> Floats:
     return 1 - ratio(observed * (N - 1), expected)
 
 
-def moments(C: Any, values: Floats) -> tuple[Floats, Floats, Floats]:
+def moments(C: Any, values: Floats) -> Triple:
     """Return n, sum x and sum x^2 of every pattern, x centred at the mean of the values."""
     x = values - values.mean()
     return C.sum(axis=1), C @ x, C @ x**2
@@ -102,9 +102,8 @@ def moments(C: Any, values: Floats) -> tuple[Floats, Floats, Floats]:
 
 def ratio_distance(values: Floats) -> Floats:
     """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros."""
-    difference = values[:, None] - values
     both = values[:, None] + values
-    return np.divide(difference, both, out=np.zeros_like(both), where=both != 0) ** 2
+    return np.divide(values[:, None] - values, both, out=np.zeros_like(both), where=both != 0) ** 2
 
 
 def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, value: Integers) -> Floats:
@@ -113,7 +112,7 @@ def conger(W: Floats, C: Floats, A: Floats, used: Floats, annotator: Integers, v
     `used` counts the weighted annotations for each value that an annotator uses, shape (use, B).
     """
     uses = np.arange(value.size)
-    of, values = (sp.sparse.csr_array((np.ones(value.size), (column, uses))) for column in (annotator, value))
+    of, values = (pair_counts(column, uses) for column in (annotator, value))
     n = of @ used
     share, r = used / np.where(n > 0, n, 1)[annotator], len(n)
     total = values @ share

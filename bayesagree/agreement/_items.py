@@ -81,7 +81,7 @@ class Items:
     def each(self) -> tuple[Floats, Integers]:
         """Return items with an annotation as units: their weight, 0 of pseudo-items, and the unit of each item."""
         rated = np.unique(self.item)
-        unit = np.full(self.patterns.pattern_of_item.size, -1, np.int64)
+        unit = np.full(self.patterns.pattern_of_item.size, -1, int)
         unit[rated] = np.arange(rated.size)
         return (rated < self.n_named).astype(float), unit
 

@@ -12,6 +12,11 @@ from bayesagree.annotations import Ratings
 from bayesagree.inference.multisets import words
 
 
+def pair_counts(row: Any, column: Any, shape: Any = None) -> Any:
+    """Count pairs, sparse, shape (row, column)."""
+    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
+
+
 @dataclass(frozen=True)
 class RatingCounts:
     """Distinct multisets of ratings, each with the number of items that have it.
@@ -43,15 +48,14 @@ class RatingCounts:
 
     def of(self, some: Any) -> "RatingCounts":
         """Return some of the patterns, without the patterns of the items."""
-        none = np.full(self.pattern_of_item.size, -1, np.int64)
+        none = np.full(self.pattern_of_item.size, -1, int)
         return RatingCounts(self.values, self.counts[some], self.weight[some], none, self.group[some])
 
     @property
     def share_of_ends(self) -> float:
         """Share of the ratings that are an end of the scale."""
-        at_end = (self.values <= 0) | (self.values >= 1)
         given = self.weight @ self.counts
-        return float(given[at_end].sum() / given.sum())
+        return float(given[(self.values <= 0) | (self.values >= 1)].sum() / given.sum())
 
     @property
     def n_items(self) -> int:
@@ -68,7 +72,7 @@ def collapse(ratings: Ratings, group: Integers | None = None) -> RatingCounts:
         values, codes = np.unique(ratings.unit(), return_inverse=True)
     else:
         values = np.arange(n) / (n - 1)
-        codes = ratings.levels().astype(np.int64)
+        codes = ratings.levels().astype(int)
     return collapse_codes(ratings.item_index, codes, values, ratings.items.size, group)
 
 
@@ -81,11 +85,11 @@ def collapse_codes(
 ) -> RatingCounts:
     """Return the distinct patterns of coded annotations, sorted by item."""
     rated, first_row = np.unique(item, return_index=True)
-    group = np.zeros(rated.size, np.int64) if group is None else group[rated]
+    group = np.zeros(rated.size, int) if group is None else group[rated]
     # Sorted by the sum of words: the order of the items must not change any result.
-    key = words(-1 - group) + np.add.reduceat(words(codes.astype(np.int64)), first_row)
+    key = words(-1 - group) + np.add.reduceat(words(codes.astype(int)), first_row)
     _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    pattern_of_item = np.full(n_items, -1, np.int64)
+    pattern_of_item = np.full(n_items, -1, int)
     pattern_of_item[rated] = number
     shape = rated.size, values.size
     counts = sp.sparse.csr_array((np.ones(codes.size), codes, np.append(first_row, item.size)), shape=shape)[

@@ -106,7 +106,7 @@ def rating_variable(
     Checco et al., "Let's agree to disagree", HCOMP 2017, section 4.2, doi:10.1609/hcomp.v5i1.13306: discrete ratings
     are "a discretization of a continuous judgment intent".
     """
-    at = None if edges is None else np.asarray(edges, dtype=np.float64)
+    at = None if edges is None else np.asarray(edges, dtype=float)
     last = 1 if at is None else at.size - 2
 
     def logp(value: Any, alpha: Any, beta: Any, *shares: Any) -> Any:
@@ -115,17 +115,17 @@ def rating_variable(
 
     def draw(alpha: Any, beta: Any, *rest: Any) -> Any:
         *shares, size = rest
-        drawn: Any = draw_beta(alpha, beta, size)
+        drawn = draw_beta(alpha, beta, size)
         if at is not None:
             drawn = pt.cast(pt.sum(pt.ge(drawn[..., None], pt.constant(at[1:-1])), axis=-1), "int64")
         if shares:
             log_low, log_high, _ = _log_shares(alpha, beta, *shares)
-            u: Any = pm.Uniform.dist(0, 1, size=drawn.shape)
+            u = pm.Uniform.dist(0, 1, size=drawn.shape)
             ends = pt.switch(pt.lt(1 - u, pt.exp(log_high)), last, drawn)
             drawn = pt.cast(pt.switch(pt.lt(u, pt.exp(log_low)), 0, ends), drawn.dtype)
         return drawn if at is None else low + step * drawn
 
-    options: Any = {"logp": logp, "dist": draw, "class_name": "InflatedBeta" if shares else "BinnedBeta"}
+    options = {"logp": logp, "dist": draw, "class_name": "InflatedBeta" if shares else "BinnedBeta"}
     return pm.CustomDist(name, alpha, beta, *shares, **options, dtype="float64", **kwargs)
 
 
@@ -144,7 +144,7 @@ def log_probability(number: Any, alpha: Any, beta: Any, shares: Sequence[Any], e
 
 def _log_shares(alpha: Any, beta: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
     """Return log probabilities of an outright low end, an outright high end, and a judgment."""
-    towards_high: Any = _log(alpha) - _log(beta)
+    towards_high = _log(alpha) - _log(beta)
     log_low = _log(low) - _log(1 - low) - towards_high
     log_high = _log(high) - _log(1 - high) + towards_high
     norm: Any = pm.math.logaddexp(pm.math.logaddexp(log_low, log_high), pt.zeros_like(log_low))
@@ -162,7 +162,7 @@ def truncated_normal_variable(name: str, mean: Any, sd: Any, **kwargs: Any) -> T
         return pm.TruncatedNormal.dist(mean, sd, lower=0, upper=1)
 
     # It starts inside also where the mean sits on an end.
-    how: Any = {"centre": lambda mean, sd: 0.5 + 0.98 * (mean - 0.5), "default_transform": logodds}
+    how = {"centre": lambda mean, sd: 0.5 + 0.98 * (mean - 0.5), "default_transform": logodds}
     return variable(name, density, _inside, mean, sd, **how, **kwargs)
 
 

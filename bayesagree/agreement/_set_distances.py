@@ -44,12 +44,13 @@ def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coef
 
     Values are labels or ratings; sets of labels where an annotator chose several for an item, or the distance is named.
     """
-    function = NAMED.get(distance) if isinstance(distance, str) else distance
-    if not callable(function) or (isinstance(distance, str) and isinstance(given, Ratings)):
+    named = isinstance(distance, str)
+    function = NAMED.get(distance) if named else distance
+    if not callable(function) or (named and isinstance(given, Ratings)):
         raise InputError(
             f"distance={distance!r} is not 'masi' or 'jaccard' of labels, or a function of two values"
         )
-    if isinstance(given, Labels) and (given.has_repeats or isinstance(distance, str)):
+    if isinstance(given, Labels) and (given.has_repeats or named):
         given, values = sets_and_members(given)
         items = items_of(given)
     else:
@@ -60,7 +61,7 @@ def set_coefficient(given: AgreementData, distance: Distance) -> tuple[str, Coef
             f"{len(values)} distinct values are more than {MOST_DISTINCT}, for a table of their distances"
         )
     table = np.array([[float(function(first, second)) for second in values] for first in values])
-    name = distance if isinstance(distance, str) else getattr(function, "__name__", "distance").strip("<>")
+    name = distance if named else getattr(function, "__name__", "distance").strip("<>")
     if not (np.isfinite(table) & (table >= 0)).all() or table.diagonal().any() or (table != table.T).any():
         raise InputError(
             f"distance {name!r} must be finite, at least 0, the same both ways, and 0 for equal values"

@@ -14,8 +14,9 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
+from bayesagree._types import SAMPLE
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.agreement._phi.likelihood import Kind
-from bayesagree.agreement.summary import SAMPLE
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, of_commands, one_of, warn
 from bayesagree.inference.intervals import column_hdi
@@ -55,8 +56,7 @@ def level_share(ratings: Ratings) -> tuple[float, float]:
     total = float(within @ within)
     if levels < 1 or free <= levels or total == 0:
         return 0.0, 1.0
-    columns = np.concatenate([item, items.size + annotator])
-    design = sp.sparse.csr_array((np.ones(2 * unit.size), (np.tile(each, 2), columns)))
+    design = pair_counts(np.tile(each, 2), np.concatenate([item, items.size + annotator]))
     rest = float(sp.sparse.linalg.lsqr(design, within, atol=1e-12, btol=1e-12)[3]) ** 2
     ratio = ((total - rest) / levels) / max(rest / (free - levels), 1e-300)
     return 1 - rest / (free - levels) / (total / free), float(sp.special.fdtrc(levels, free - levels, ratio))

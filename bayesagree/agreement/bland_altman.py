@@ -86,7 +86,7 @@ def limits_of_agreement(
     z = float(sp.stats.norm.ppf((1 + share) / 2))
     if ratings.has_repeats:
         raise InputError("an annotator rated an item more than once: read the ratings with duplicates='first'")
-    matrix: Any = ratings.to_matrix()
+    matrix = ratings.to_matrix()
     names = list(matrix) if annotators is None else list(annotators)
     if strange := [name for name in names if name not in matrix]:
         raise InputError(f"annotators={strange[0]!r} is not one of {shorten(list(matrix))}")
@@ -99,11 +99,11 @@ def limits_of_agreement(
         pairs = [(a, b, own - matrix[b]) for a, own in zip(predictions.models, points) for b in names]
     rows = []
     for first, second, difference in pairs:
-        x = np.asarray(difference.dropna(), np.float64)
+        x = np.asarray(difference.dropna(), float)
         if (n := x.size) < FEWEST:
             continue
         mean, sd = float(x.mean()), float(x.std(ddof=1))
-        row: dict[str, Any] = {"annotator": first, "other_annotator": second, "n_items": n}
+        row = {"annotator": first, "other_annotator": second, "n_items": n}
         for name, side in (("difference", 0.0), ("low_limit", -z), ("high_limit", z)):
             # The posterior of mu + side sigma is mean + sd T / sqrt(n), T noncentral t at side sqrt(n).
             away = sp.stats.nct.ppf([tail, 1 - tail], n - 1, side * np.sqrt(n)) / np.sqrt(n)

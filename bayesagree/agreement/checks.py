@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Pair, Rng
 from bayesagree.agreement._phi.item_means import beta_shapes
 from bayesagree.agreement._phi.likelihood import SMALLEST, outright_shares
 from bayesagree.agreement._phi.posterior import Draws, draw_item_means, joint_posterior
@@ -79,11 +79,10 @@ def item_fit(
     problem = prepare(ratings, item_mean=item_mean)
     rng = np.random.default_rng(seed_sequence(random_seed))
     drawn = joint_posterior(problem).phi.draw(draws, rng)
-    means = draw_item_means(problem, drawn, rng)
     rated, item = np.unique(ratings.item_index, return_inverse=True)
     _, observed = _moments(_coarse(ratings, ratings.unit()), item)
     larger = np.zeros(rated.size)
-    for mu, precision, ends in zip(means, np.exp(drawn.y), drawn.shares):
+    for mu, precision, ends in zip(draw_item_means(problem, drawn, rng), np.exp(drawn.y), drawn.shares):
         _, replicate = _moments(_replicate(ratings, mu[item], precision, ends, rng), item)
         # Levels make many replicates equal to the observation: a tie counts half, so that p-values lean to no side.
         larger += (replicate > observed + 1e-12) + 0.5 * (np.abs(replicate - observed) <= 1e-12)
@@ -100,7 +99,7 @@ def item_fit(
     return table.iloc[order][n[order] > 1].reset_index(drop=True)
 
 
-def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
+def misfits(ratings: Ratings, drawn: Draws, rng: Rng) -> float:
     """Return the posterior predictive p-value of the histogram of the means of the first `MOST_ITEMS` items.
 
     Below .01 the item means are not those of one Beta distribution (they pile up at two ends, say) and Phi is biased.
@@ -121,16 +120,14 @@ def misfits(ratings: Ratings, drawn: Draws, rng: np.random.Generator) -> float:
     return float((distance >= distance[0]).mean())
 
 
-def _replicate(
-    ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: np.random.Generator
-) -> Floats:
+def _replicate(ratings: Ratings, mu: Floats, precision: float, shares: Floats, rng: Rng) -> Floats:
     """Return judgments given the item mean of each, a level at the middle of its bin."""
     x = judgments(mu, precision, shares, rng)
     n = ratings.n_levels
     return x if n is None else (np.minimum(np.floor(x * n), n - 1) + 0.5) / n
 
 
-def judgments(mu: Floats, precision: float, shares: Any, rng: np.random.Generator) -> Floats:
+def judgments(mu: Floats, precision: float, shares: Any, rng: Rng) -> Floats:
     """Draw a judgment on [0, 1], or an outright end, given the item mean of each."""
     a, b = np.maximum([mu * precision, (1 - mu) * precision], SMALLEST)
     log_low, log_high, _ = outright_shares(shares[0], shares[1], sp.special.logit(mu))
@@ -144,7 +141,7 @@ def _coarse(ratings: Ratings, unit: Floats) -> Floats:
     return unit if n is None else (np.round(unit * (n - 1)) + 0.5) / n
 
 
-def _moments(x: Floats, item: Any) -> tuple[Floats, Floats]:
+def _moments(x: Floats, item: Any) -> Pair:
     """Return mean and standard deviation of each item's ratings."""
     n = np.bincount(item)
     mean = np.bincount(item, x) / n

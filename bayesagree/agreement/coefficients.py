@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Rng, silent
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     WEIGHTS_OF_LEVEL,
@@ -72,7 +72,7 @@ def agreement_table(
     by: Detail | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     """Compute every agreement coefficient that the annotations allow, each with an interval.
 
@@ -281,10 +281,10 @@ def interval_of_counts(
     return row["lower"], row["upper"]
 
 
-def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator, progress: Advance) -> Row:
+def phi_row(sides: Sequence[Items], ci_prob: float, rng: Rng, progress: Advance) -> Row:
     """Return the row of Phi of one set of annotations, or of the difference of two; warnings are notes."""
     names = ("",) if len(sides) == 1 else ("first: ", "second: ")
-    row: Row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}
+    row = dict.fromkeys(("estimate", "lower", "upper", "prob_positive"), np.nan) | {"ci_kind": "hdi"}
     for name, items in zip(names, sides):
         if items.rated is None:
             needed = "needs ratings, one for each annotator and item: read them with scale=(lowest, highest)"
@@ -300,7 +300,7 @@ def phi_row(sides: Sequence[Items], ci_prob: float, rng: np.random.Generator, pr
             warnings.simplefilter("always")
             fits.append(common_agreement(given, ci_prob=ci_prob, random_seed=rng, progress=progress))
         notes += [f"{name}{w.message}" for w in caught]
-        if (weight := float(fits[-1]["agreement"]["prob_inflated"])) > NOTED_SHARE:
+        if (weight := float(fits[-1]["agreement/prob_inflated"])) > NOTED_SHARE:
             notes.append(
                 f"{name}answers at an end of the scale are outright ends with probability {weight:.2f}"
             )

@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.agreement import _formulas as formula
 from bayesagree.agreement._coefficients import (
     Coefficient,
@@ -21,7 +20,8 @@ from bayesagree.agreement._coefficients import (
     replicated,
     row_of,
 )
-from bayesagree.agreement._items import MOST_VALUES, Items, items_of
+from bayesagree.agreement._items import MOST_VALUES, AgreementData, Items, items_of
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, shorten
 from bayesagree.io.doors import as_annotations
@@ -29,7 +29,7 @@ from bayesagree.io.doors import as_annotations
 Detail = Literal["pair", "category", "item", "annotator"]
 
 
-def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = None) -> pd.DataFrame:
+def confusion(annotations: AgreementData, first: Any = None, second: Any = None) -> pd.DataFrame:
     """Count how often two annotators gave each two labels to the same item.
 
     Parameters
@@ -77,23 +77,23 @@ def confusion(annotations: Labels | Ratings, first: Any = None, second: Any = No
         total = np.sum(given, axis=0)
         table = total.T @ total - np.sum([one.T @ one for one in given], axis=0)
     rows, columns = (pd.Index(names, name=name) for name in (first or "label", second or "other_label"))
-    return pd.DataFrame(np.rint(table).astype(np.int64), index=rows, columns=columns)
+    return pd.DataFrame(np.rint(table).astype(int), index=rows, columns=columns)
 
 
 def detail_rows(
-    annotations: Labels | Ratings,
+    annotations: AgreementData,
     by: Detail,
     kind: Weights,
     cluster: Any,
     ci_prob: float,
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> Iterator[Row]:
     """Yield the rows of `agreement_table` with ``by=``, in the order of the annotations."""
     one_of(by, "by", ("pair", "category", "item", "annotator"))
     if by in ("pair", "annotator") and not annotations.annotators_known:
         raise InputError(f"by={by!r} needs annotators with names; these annotations have none")
 
-    def row(items: Items, name: str, found: Coefficient, of: Labels | Ratings, **who: Any) -> Row:
+    def row(items: Items, name: str, found: Coefficient, of: AgreementData, **who: Any) -> Row:
         codes = None if cluster is None else cluster_codes(cluster, of.items)
         ((_, sides, drawn),) = replicated(items, [(name, found)], rng, codes)
         sizes = {"n_items": items.patterns.n_items, "n_annotations": items.n_annotations}
@@ -129,11 +129,10 @@ def detail_rows(
         if by == "item":
             # Items without annotations have the pattern -1, the last one here.
             squares, n = (np.append(v, 0) for v in ((counts**2).sum(axis=1), items.patterns.size))
-            with np.errstate(invalid="ignore"):
-                share = (squares - n) / (n * (n - 1))
+            share = formula.ratio(squares - n, n * (n - 1))
             for one, pattern in zip(annotations.items, items.patterns.pattern_of_item):
                 note = "" if n[pattern] > 1 else "fewer than two annotations"
-                known: Row = {"estimate": share[pattern], "n_annotations": int(n[pattern]), "note": note}
+                known = {"estimate": share[pattern], "n_annotations": int(n[pattern]), "note": note}
                 yield {"item": one, "coefficient": "percent_agreement"} | known
         for k in range(items.values.size if by == "category" else 0):
             of_label = _specific(counts[:, k], items.patterns.size, items)
@@ -143,9 +142,8 @@ def detail_rows(
 
 def _given(items: Items, rows: Any) -> Floats:
     """Count the values of some annotations by item, pseudo-items too, shape (item, value)."""
-    place = items.item[rows], items.code[rows]
     shape = items.patterns.pattern_of_item.size, items.values.size
-    return sp.sparse.csr_array((np.ones(place[0].size), place), shape=shape).toarray()
+    return pair_counts(items.item[rows], items.code[rows], shape).toarray()
 
 
 def _specific(count: Floats, n: Floats, items: Items) -> Coefficient:

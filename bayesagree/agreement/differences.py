@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, silent
 from bayesagree.agreement._coefficients import (
     Level,
     Weights,
@@ -14,7 +14,7 @@ from bayesagree.agreement._coefficients import (
     row_of,
     weights_for,
 )
-from bayesagree.agreement._items import items_of
+from bayesagree.agreement._items import AgreementData, items_of
 from bayesagree.agreement.coefficients import phi_row
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.gold import ItemGroup
@@ -24,15 +24,15 @@ from bayesagree.io.doors import as_annotations
 
 
 def agreement_difference(
-    annotations: Labels | Ratings,
-    other: Labels | Ratings,
+    annotations: AgreementData,
+    other: AgreementData,
     *,
     level: Level | None = None,
     weights: Weights | None = None,
     cluster: ItemGroup | None = None,
     ci_prob: float = 0.95,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     """Compare two sets of annotations: the difference of every agreement coefficient, each with an interval.
 
@@ -89,7 +89,7 @@ def agreement_difference(
     common_level = annotations.level if annotations.level == other.level else "nominal"
     kind = weights_for(level or common_level, weights)
     names = pd.Index(annotations.items).union(pd.Index(other.items), sort=False)
-    places = [pd.Index(side.items).get_indexer(names).astype(np.int64) for side in (annotations, other)]
+    places = [pd.Index(side.items).get_indexer(names).astype(int) for side in (annotations, other)]
     clusters = None if cluster is None else cluster_codes(cluster, names.to_numpy())
     rng = np.random.default_rng(seed_sequence(random_seed))
     # First: its draws do not depend on those of the coefficients.

@@ -21,8 +21,9 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Pair, Rng
 from bayesagree.agreement._coefficients import FEWEST, Row, few, together
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.intervals import hdi
@@ -49,18 +50,15 @@ class VarianceComponents:
         item, annotator = (
             np.unique(code, return_inverse=True)[1] for code in (ratings.item_index, ratings.annotator_index)
         )
-        x = np.asarray(ratings.rating, np.float64)
+        x = np.asarray(ratings.rating, float)
         self.scale = x.std() or 1.0
         x = (x - x.mean()) / self.scale
         self.n, self.size = x.size, np.bincount(item).astype(float)
         if not two_way:
-            annotator = np.empty(0, np.int64)
+            annotator = np.empty(0, int)
         # Columns: a constant, the ratings, the annotators; sums of products over all ratings and within items.
-        cells = sp.sparse.csr_array(
-            (np.ones(annotator.size), (np.arange(annotator.size), annotator)),
-            shape=(x.size, len(set(annotator))),
-        )
-        rows = sp.sparse.csr_array((np.ones(x.size), (item, np.arange(x.size))), shape=(self.size.size, x.size))
+        cells = pair_counts(np.arange(annotator.size), annotator, (x.size, len(set(annotator))))
+        rows = pair_counts(item, np.arange(x.size), (self.size.size, x.size))
         self.table = sp.sparse.hstack([np.stack([np.ones(x.size), x], axis=1), cells], "csr")
         self.cross, self.of_item = (self.table.T @ self.table).toarray(), rows @ self.table
 
@@ -96,7 +94,7 @@ class VarianceComponents:
         )
         return shrunk, value, vectors, along, (one, both, np.maximum(two - both**2 / one, 1e-12))
 
-    def draws(self, rng: np.random.Generator, *, fixed: bool = False) -> tuple[Floats, Floats]:
+    def draws(self, rng: Rng, *, fixed: bool = False) -> Pair:
         """Return the shares of highest likelihood, (2,), and draws, (draw, 2).
 
         With the annotators `fixed` the spread of the levels of these annotators takes the place of b.
@@ -129,7 +127,7 @@ class VarianceComponents:
             drawn[some, 1] = spread / (1 + spread)
         return climbed.x, drawn
 
-    def levels(self, share: float, shares: Floats, rng: np.random.Generator) -> Floats:
+    def levels(self, share: float, shares: Floats, rng: Rng) -> Floats:
         """Draw the levels of the annotators, in standard deviations of the error, (draw, annotator)."""
         shrunk, _, vectors, along, (one, both, rest) = self._freed(share, shares)
         error = np.sqrt(rest / rng.chisquare(self.n - 1, shares.size))
@@ -239,7 +237,9 @@ def _rows(
     """Return kind, k, estimate and interval, which holds the estimate, of all kinds, and the variances (REML)."""
     rng = np.random.default_rng(seed_sequence(random_seed))
     rows = []
-    matrix = _complete(ratings)
+    matrix, people = None, np.unique(ratings.annotator_index).size
+    if ratings.rating.size == np.unique(ratings.item_index).size * people and not ratings.has_repeats:
+        matrix = ratings.to_matrix().dropna(how="all").dropna(axis=1, how="all").to_numpy()
     k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
     fits, variances, undefined = {}, np.empty(0), ()
     if matrix is not None and np.ptp(matrix.mean(axis=1)) < TINY:
@@ -259,14 +259,6 @@ def _rows(
         ends = {"lower": min(lower, estimate), "upper": max(upper, estimate)}
         rows.append({"kind": name, "k": mean, "estimate": estimate} | ends)
     return rows, variances
-
-
-def _complete(ratings: Ratings) -> Floats | None:
-    """Return the (item, annotator) matrix if every cell is filled once."""
-    n = np.unique(ratings.item_index).size * np.unique(ratings.annotator_index).size
-    if ratings.rating.size != n or ratings.has_repeats:
-        return None
-    return ratings.to_matrix().dropna(how="all").dropna(axis=1, how="all").to_numpy()
 
 
 def _of_variance_analysis(X: Floats, *, two_way: bool) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bayesagree._types import Booleans
+from bayesagree._types import Booleans, Rng
 from bayesagree.agreement._phi.posterior import JointPosterior, PhiPosterior, joint_posterior
 from bayesagree.agreement._phi.problem import ItemMean, Problem
 from bayesagree.agreement.checks import THRESHOLD, misfits
@@ -71,7 +71,7 @@ def warn_of_readings(joint: JointPosterior) -> None:
         )
 
 
-def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain: bool = True) -> str:
+def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain: bool) -> str:
     """Return the decision, "undecided" for a disagreement that comes from items unanimous at an end, with a warning.
 
     A fit that is not `plain` has annotators' levels and is not repeated without these items.
@@ -90,7 +90,7 @@ def supported_decision(problem: Problem, decision: str, ci_prob: float, *, plain
     return "undecided" if rests else decision
 
 
-def warn_of_misfits(problem: Problem, posterior: PhiPosterior, rng: np.random.Generator) -> None:
+def warn_of_misfits(problem: Problem, posterior: PhiPosterior, rng: Rng) -> None:
     """Warn where the item means are not those that the model predicts."""
     if problem.patterns.n_items < FEWEST_ITEMS or problem.ratings.n_levels == 2:
         return

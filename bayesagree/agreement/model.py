@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.agreement._phi.item_means import MeanPrior
 from bayesagree.agreement._phi.likelihood import Kind, intervals
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects
@@ -75,7 +76,7 @@ def _item_means(means: MeanPrior, rated: Any) -> Any:
 
     if means.hierarchical:
         m, s = (pm.Uniform(name, 0, 1) for name in HYPER)
-        t: Any = s**-2 - 1
+        t = s**-2 - 1
         return beta_variable("unit_item_mean", m * t, (1 - m) * t, dims="item")
     if means.of_item is None:
         return pm.Uniform("unit_item_mean", 0, 1, dims="item")
@@ -92,7 +93,7 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
     from bayesagree.inference.random_draws import beta_variable
 
     unit, edges, levels = ratings.unit(), None, {}
-    values: Any = unit
+    values = unit
     if ratings.step is not None:
         edges = np.linspace(0, 1, (ratings.n_levels or 1) + 1)
         values = ratings.rating.astype(float)
@@ -104,7 +105,7 @@ def _observe(ratings: Ratings, alpha: Any, beta: Any, kind: Kind, shares: Any, b
         edges = np.unique(np.append(ends, [0.0, 1.0]))
         # Neighbours touch at an edge that rounding may have split: the bin starts at the nearest edge to its left end.
         values = np.searchsorted(edges, ends[0][which[code]], side="left")
-    given: Any = {"observed": pm.Data("observed_rating", values, dims="annotation"), "dims": "annotation"}
+    given = {"observed": pm.Data("observed_rating", values, dims="annotation"), "dims": "annotation"}
     if edges is None and not shares:
         beta_variable("rating", alpha, beta, **given)
     else:
@@ -123,8 +124,9 @@ def sample_tree(
     """Return NUTS draws of the model, `shape` (chain, draw), in the form of the exact engine's, with their summary."""
     if ours := {"draws", "chains", "random_seed", "model", "return_inferencedata"} & {*(sampler or {})}:
         raise InputError(f"sampler={sampler!r}: {min(ours)} is an argument of its own; leave it out there")
-    how = {"chains": shape[0], "draws": shape[1], "random_seed": options["random_seed"], "sampler": sampler}
-    sampled = sample_nuts(model, **how)
+    sampled = sample_nuts(
+        model, chains=shape[0], draws=shape[1], random_seed=options["random_seed"], sampler=sampler
+    )
     posterior = sampled["posterior"].to_dataset()
     summary = phi_summary(sampled, ci_prob=ci_prob)
     levels = ["annotator_shift", "annotator_shift_sd"] + ["item_mean"] * keep_item_means
@@ -137,7 +139,7 @@ def sample_tree(
         "sample_stats": {
             str(name): (of.dims, of.values)
             for name, of in sampled["sample_stats"].data_vars.items()
-            if of.dims == ("chain", "draw") and of.dtype.kind in "biuf"
+            if of.dims == SAMPLE and of.dtype.kind in "biuf"
         },
     }
     coords = {name: posterior[name].values for name in ("item", "annotator") if name in posterior}

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import SAMPLE, Advance, Named, silent
 from bayesagree.agreement import limits
 from bayesagree.agreement import model as parts
 from bayesagree.agreement._phi.likelihood import Kind
 from bayesagree.agreement._phi.posterior import draw_item_means, joint_posterior, phi_of
 from bayesagree.agreement._phi.problem import ItemMean, Problem, checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER, AnnotatorEffects, check_effects, warn_of_levels
-from bayesagree.agreement.summary import SAMPLE, decision
+from bayesagree.agreement.summary import decision
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive_int, probability
 from bayesagree.inference.results import result_tree
@@ -29,6 +29,9 @@ from bayesagree.io.doors import as_annotations
 
 if TYPE_CHECKING:
     import pymc as pm
+
+# What makes another mean or precision of each annotation from it, its item and its annotator.
+Change = Callable[[Any, Any, Any], Any] | None
 
 
 def common_agreement(
@@ -46,7 +49,7 @@ def common_agreement(
     engine: Literal["exact", "nuts"] = "exact",
     sampler: Mapping[str, Any] | None = None,
     keep_item_means: bool = False,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Estimate the common agreement Phi of ratings on a bounded scale.
 
@@ -169,8 +172,8 @@ def common_agreement_model(
     likelihood: Kind = "binned",
     annotator_effects: AnnotatorEffects = "none",
     phi: Callable[[], Any] | None = None,
-    mean: Callable[[Any, Any, Any], Any] | None = None,
-    precision: Callable[[Any, Any, Any], Any] | None = None,
+    mean: Change = None,
+    precision: Change = None,
 ) -> "pm.Model":
     """Build the common-agreement model in PyMC, to sample, change or extend.
 
@@ -242,7 +245,7 @@ def _exact_tree(
     problem: Problem,
     shape: tuple[int, int],
     ci_prob: float,
-    options: dict[str, Any],
+    options: Named,
     progress: Advance,
     *,
     keep_item_means: bool,
@@ -254,8 +257,8 @@ def _exact_tree(
     limits.warn_of_readings(joint)
     posterior = joint.phi
     drawn = posterior.draw(shape[0] * shape[1], rng)
-    variables: dict[str, Any] = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
-    coords: dict[str, Any] = {}
+    variables: Named = {"phi": (SAMPLE, phi_of(np.exp(drawn.y)).reshape(shape))}
+    coords = {}
     if likelihood in parts.OUTRIGHT:
         variables |= {n: (SAMPLE, v.reshape(shape)) for n, v in zip(parts.END_SHARES, drawn.shares.T)}
     if drawn.hyper is not None:
@@ -268,8 +271,11 @@ def _exact_tree(
         variables["item_mean"] = ((*SAMPLE, "item"), means.reshape(*shape, -1))
     summary = posterior.summary(ci_prob)._asdict()
     summary |= {name: getattr(posterior, name) for name in ("log_evidence", "log_evidence_error", "k_hat")}
-    summary["effective_draws"] = posterior.effective
-    summary |= {"share_at_ends": limits.share_at_ends(problem), "bin_width": problem.like.bin_width}
+    summary |= {
+        "effective_draws": posterior.effective,
+        "share_at_ends": limits.share_at_ends(problem),
+        "bin_width": problem.like.bin_width,
+    }
     if likelihood == "averaged":
         summary["prob_inflated"] = joint.prob_inflated
     groups = {

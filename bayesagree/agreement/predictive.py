@@ -6,12 +6,12 @@ rating lies on (0, 1).
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Named
 from bayesagree.agreement._phi.posterior import pattern_evidence, precision_of
 from bayesagree.agreement._phi.problem import checked_prior, prepare
 from bayesagree.agreement.annotator_effects import HYPER
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
-def _options(ratings: Ratings, settings: Settings) -> dict[str, Any]:
+def _options(ratings: Ratings, settings: Settings) -> Named:
     """Return the prior of the item means, its known truths by the names of the items: settings of results are text."""
     truth = settings.get("item_mean", "hierarchical")
     if isinstance(truth, Mapping):
@@ -112,8 +112,8 @@ def _item_log_likelihood(ratings: Ratings, posterior: xr.Dataset, settings: Sett
             "integrated_log_likelihood(trace, common_agreement_model(ratings, annotator_effects=...))"
         )
     hyper = np.column_stack([parameters[name] for name in HYPER]) if hierarchical else None
-    outright, shares = settings["likelihood"] in OUTRIGHT, None
-    if outright:
+    shares = None
+    if settings["likelihood"] in OUTRIGHT:
         shares = np.column_stack(list(draws_of(posterior, *END_SHARES).values()))
     of_item = problem.patterns.pattern_of_item
     found = pattern_evidence(problem, np.log(precision_of(parameters["phi"])), hyper, shares)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.agreement._coefficients import FEWEST, REPLICATES, Row, few, interval_of, together, weight_shape
 from bayesagree.agreement._formulas import pair_sum, ratio
 from bayesagree.annotations import Rankings
@@ -19,14 +19,14 @@ KIND = {"ci_kind": "weighted bootstrap hdi"}
 class Item(NamedTuple):
     """The distinct rankings of an item, and products of each two of them, shape (ranking, ranking)."""
 
+    # Distinct ranking of each annotator, shape (annotator,).
     ranking: Integers
-    """Distinct ranking of each annotator, shape (annotator,)."""
+    # Inner product of centred ranks, in units of that of an untied ranking with itself.
     covariance: Floats
-    """Inner product of centred ranks, in units of that of an untied ranking with itself."""
     tau: Floats
 
 
-def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -> dict[str, Row]:
+def ranking_rows(rankings: Rankings, ci_prob: float, rng: Rng) -> dict[str, Row]:
     """Estimate, interval and note of each coefficient: means over items with two or more rankings.
 
     Labels that an annotator does not name are tied in the last place.
@@ -51,7 +51,6 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
         )
 
     n, over = len(items), ""
-    number = known.sum(axis=1)
     if n == 1:
         n = items[0].ranking.size
         over = "one item: the interval is over its annotators"
@@ -60,7 +59,7 @@ def ranking_rows(rankings: Rankings, ci_prob: float, rng: np.random.Generator) -
     drawn = np.concatenate([compute(w) for w in weights], axis=1)
     rows = {}
     drawn[:2] = drawn[:2].clip(0, 1)
-    for name, estimate, of_name, size in zip(NAMES, estimates, drawn, number):
+    for name, estimate, of_name, size in zip(NAMES, estimates, drawn, known.sum(axis=1)):
         none = "no item has two rankings with an order: one block of ties has none" * bool(np.isnan(estimate))
         if not (none or over) and size < FEWEST:
             none = few(int(size))
@@ -109,15 +108,12 @@ def _item(rankings: Rankings, item: int) -> Item:
     # Equal rankings are compared once: a hundred annotators of three labels have thirteen at most.
     block, ranking = np.unique(block, axis=0, return_inverse=True)
     count = np.append(np.ones(named.size), [rest] if rest else [])
-    before = (block[:, None, :] < block[:, :, None]) @ count
-    tied = (block[:, None, :] == block[:, :, None]) @ count
+    other, own = block[:, None, :], block[:, :, None]
+    before = (other < own) @ count
+    tied = (other == own) @ count
     centred = before + (tied + 1) / 2 - (n_labels + 1) / 2
     unit = (n_labels**3 - n_labels) / 12
-    sign = (
-        np.sign(block[:, :, None] - block[:, None, :]).reshape(len(block), -1)
-        * np.sqrt(np.outer(count, count)).ravel()
-    )
+    sign = np.sign(own - other).reshape(len(block), -1) * np.sqrt(np.outer(count, count)).ravel()
     length = np.sqrt((sign**2).sum(axis=1))
-    with np.errstate(invalid="ignore", divide="ignore"):  # a ranking without two blocks has no tau
-        tau = (sign @ sign.T) / np.outer(length, length)
+    tau = ratio(sign @ sign.T, np.outer(length, length))  # a ranking without two blocks has none
     return Item(ranking.ravel(), (centred * count) @ centred.T / unit, tau)

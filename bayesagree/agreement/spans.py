@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bayesagree.agreement._coefficients import REPLICATES, weight_shape
+from bayesagree.agreement._formulas import ratio
 from bayesagree.annotations.spans import Match, Span, read_spans
 from bayesagree.errors import InputError, one_of
 from bayesagree.inference.intervals import column_hdi
@@ -78,20 +79,18 @@ def span_f1(
                 total[d, p] = (len(given[first]) + len(given[second])) / 2
     if not total.any():
         raise InputError("nobody marked a span in a document that two annotators read")
-    shape = weight_shape(int(both.any(axis=1).sum()))
     weight = np.random.default_rng(seed_sequence(random_seed)).standard_gamma(
-        shape, (REPLICATES, len(documents))
+        weight_shape(int(both.any(axis=1).sum())), (REPLICATES, len(documents))
     )
-    with np.errstate(invalid="ignore"):  # pairs that marked nothing have no F1
-        estimate = matched.sum(axis=0) / total.sum(axis=0)
-        drawn = (weight @ matched) / (weight @ total)
+    # Pairs that marked nothing have no F1.
+    estimate = ratio(matched.sum(axis=0), total.sum(axis=0))
+    drawn = ratio(weight @ matched, weight @ total)
     first, second = zip((None, None), *pairs)
     estimate = np.append(np.nanmean(estimate), estimate)
     drawn = np.column_stack([np.nanmean(drawn, axis=1), drawn])
     lower, upper = column_hdi(drawn, ci_prob)
-    n_documents = np.column_stack([both.any(axis=1), both]).sum(axis=0)
     found = {"annotator": first, "other_annotator": second, "f1": estimate, "lower": lower, "upper": upper}
-    return pd.DataFrame(found | {"n_documents": n_documents})
+    return pd.DataFrame(found | {"n_documents": np.column_stack([both.any(axis=1), both]).sum(axis=0)})
 
 
 def _matches(first: list[Span], second: list[Span], match: Match) -> int:

@@ -4,11 +4,9 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import SAMPLE, Floats
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import hdi
-
-SAMPLE = ("chain", "draw")
 
 
 class Summary(NamedTuple):

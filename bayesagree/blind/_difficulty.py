@@ -17,7 +17,7 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Rng
+from bayesagree._types import Floats, Rng, Triple
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 from bayesagree.inference.streams import Seed, item_blocks, seed_sequence
@@ -43,7 +43,7 @@ class SharedDifficulty:
 
     def __init__(self, predicted: NDArray[np.int16], n_labels: int) -> None:
         patterns, place, count = np.unique(predicted, axis=1, return_inverse=True, return_counts=True)
-        self.place, self.count, self.n_systems = place.ravel(), count.astype(np.float64), len(predicted)
+        self.place, self.count, self.n_systems = place.ravel(), count.astype(float), len(predicted)
         self.n_labels, self.given = n_labels, (patterns >= 0).astype(np.float32)  # (system, pattern)
         # Of (label, system, pattern); log Pr(wrong) = log Pr(right) - logit.
         self.right = (patterns == np.arange(n_labels)[:, None, None]).astype(np.float32)
@@ -51,7 +51,7 @@ class SharedDifficulty:
         of_wrong = np.log(_shares_of_wrong_labels(predicted, n_labels))  # log 1 where it is right
         self.wrong = np.einsum("stk,ksp->tp", of_wrong, self.right)  # (label, pattern)
 
-    def joint(self, point: Floats) -> tuple[Floats, Floats, Floats]:
+    def joint(self, point: Floats) -> Triple:
         """Return Pr(label, difficulty, pattern), (..., label, node, pattern), over exp of a number of each pattern.
 
         Also these numbers, (..., pattern), and log prevalences, (..., label); of points (..., parameter).
@@ -72,11 +72,11 @@ class SharedDifficulty:
     def density(self, points: Floats) -> Floats:
         """Return log densities of points (point, parameter)."""
         joint, largest, share = self.joint(points)
-        away = (points[:, : self.n_labels * self.n_systems] - ABILITY) / ABILITY_SD
+        away, log_spread = (points[:, : self.n_labels * self.n_systems] - ABILITY) / ABILITY_SD, points[:, -1]
         height = (np.log(joint.sum(axis=(-3, -2))) + largest) @ self.count
         height += 2 * PREVALENCE / self.n_labels * share.sum(axis=1) - 0.5 * np.square(away).sum(axis=1)
-        height += points[:, -1] - 0.5 * (np.exp(points[:, -1]) / SPREAD) ** 2
-        return np.where(np.abs(points[:, -1]) > WIDEST, -np.inf, height)
+        height += log_spread - 0.5 * (np.exp(log_spread) / SPREAD) ** 2
+        return np.where(np.abs(log_spread) > WIDEST, -np.inf, height)
 
     def mode(self) -> Fit:
         """Find the mode, and the covariance there, from equal abilities and prevalences."""
@@ -120,7 +120,7 @@ def _shares_of_wrong_labels(predicted: NDArray[np.int16], n_labels: int) -> Floa
     """
     same = np.eye(n_labels, dtype=bool)
     given = predicted[..., None] == np.arange(n_labels)
-    counts = given.mean(axis=0).T @ given.astype(np.float64)
+    counts = given.mean(axis=0).T @ given.astype(float)
     pooled = np.where(same, 0, counts.sum(axis=0) + 1)
     counts = np.where(same, 0, counts) + n_labels * row_shares(pooled)
     return np.where(same, 1.0, row_shares(counts))

@@ -38,16 +38,15 @@ def calibrated_majority(systems: Systems, *, metric: str = "accuracy", random_se
     positive = two_labels(systems)
 
     def fit(counts: Floats, crowd: Integers) -> Labelling:
-        threshold = best_threshold(counts.astype(np.int64), crowd, metric, positive)
-        return lambda others: above_threshold(others.astype(np.int64), threshold, positive)
+        threshold = best_threshold(counts.astype(int), crowd, metric, positive)
+        return lambda others: above_threshold(others.astype(int), threshold, positive)
 
     return _cross_fitted(systems, vote_counts(systems).astype(float), fit, random_seed)
 
 
 def best_threshold(counts: Integers, truth: Integers, metric: str, positive: int) -> float:
     """Return the share of votes at which thresholded votes score best against `truth`, shape (item,)."""
-    share = counts[:, positive] / np.maximum(counts.sum(axis=1), 1)
-    levels = np.unique(np.append(share, 0.5))
+    levels = np.unique(np.append(counts[:, positive] / np.maximum(counts.sum(axis=1), 1), 0.5))
     chosen = np.stack([above_threshold(counts, level, positive) for level in levels])
     scores = scores_of_counts(confusion_counts(truth[None], chosen, 2), metric, positive)[0]
     scores[np.ptp(chosen, axis=1) == 0] = -np.inf
@@ -63,7 +62,7 @@ def supervised(systems: Systems, *, by: str, random_seed: Seed = None) -> LabelC
 def one_hot(systems: Systems) -> Floats:
     """Return one indicator per model and label, all zero where the label is missing, shape (item, model * label)."""
     given = systems.predicted.T[:, :, None] == np.arange(systems.n_labels)
-    return given.reshape(systems.items.size, -1).astype(np.float64)
+    return given.reshape(systems.items.size, -1).astype(float)
 
 
 def crowd_of(systems: Systems) -> LabelCodes:
@@ -104,10 +103,9 @@ def _cross_fitted(systems: Systems, features: Floats, fit: Fit, random_seed: See
             f"{known.size} items have both crowd and system labels; a combiner needs at least {2 * FOLDS} to learn from"
         )
     gold = np.full(systems.items.size, -1, np.int16)
-    truth = crowd.astype(np.int64)
-    rest = np.flatnonzero((crowd < 0) & voted)
+    truth = crowd.astype(int)
     folds = np.array_split(np.random.default_rng(seed_sequence(random_seed)).permutation(known), FOLDS)
-    for fold in [*folds, rest]:
+    for fold in [*folds, np.flatnonzero((crowd < 0) & voted)]:
         if fold.size:
             seen = np.setdiff1d(known, fold)
             gold[fold] = fit(features[seen], truth[seen])(features[fold])

@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers
+from bayesagree._types import Array, Booleans, Floats, Integers, Pair, Rng
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind.pseudo_gold import as_labels
 from bayesagree.blind.systems import Systems
 from bayesagree.errors import positive_int
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.dawid_skene.posterior import dawid_skene
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
 
@@ -69,11 +71,9 @@ def independence_check(
         "posterior"
     ]
     prevalence = tree["prevalence"].values.reshape(-1, systems.n_labels)
-    confusion = tree["confusion"].values.astype(np.float64).reshape(-1, *tree["confusion"].shape[2:])
-    confusion /= confusion.sum(axis=-1, keepdims=True)
+    confusion = row_shares(tree["confusion"].values.astype(float).reshape(-1, *tree["confusion"].shape[2:]))
     rng = np.random.default_rng(stream_apart(root, "replicated systems"))
     common, agreed = agreements(systems.predicted, systems.n_labels)
-    spread = unevenness(systems.predicted, systems.n_labels)
     shares = np.einsum("dk,dakl,dbkl->dab", prevalence, confusion, confusion, optimize=True)
     simulated = np.empty_like(shares)
     uneven = np.empty(len(shares))
@@ -81,24 +81,20 @@ def independence_check(
         labels = _simulated(rng, pi, theta, systems.predicted >= 0)
         simulated[draw] = agreements(labels, systems.n_labels)[1]
         uneven[draw] = unevenness(labels, systems.n_labels)
-    observed = np.where(common > 0, agreed / np.maximum(common, 1), np.nan)
-    excess = observed - shares.mean(axis=0)
+    excess = ratio(agreed, common) - shares.mean(axis=0)
     np.fill_diagonal(excess, np.nan)
-    names = systems.models
     p_pairs = (_discrepancies(simulated, common, shares) >= _discrepancies(agreed, common, shares)).mean()
-    p_items = (uneven >= spread).mean()
-    p_values: Any = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
-    p_values["excess"] = ("model", "other_model"), excess
-    result = xr.Dataset(p_values, {"model": names, "other_model": names})
+    p_items = (uneven >= unevenness(systems.predicted, systems.n_labels)).mean()
+    found: Any = {"p_value": min(1.0, 2 * p_pairs, 2 * p_items), "p_pairs": p_pairs, "p_items": p_items}
+    found |= {"excess": (("model", "other_model"), excess)}
+    result = xr.Dataset(found, {"model": systems.models, "other_model": systems.models})
     return result.sel(model=predictions.models, other_model=predictions.models)
 
 
-def agreements(predicted: Array, n_labels: int) -> tuple[Floats, Floats]:
+def agreements(predicted: Array, n_labels: int) -> Pair:
     """Count the items that two systems both labelled, and on which they agree, both shape (model, model)."""
-    given = (predicted >= 0).astype(np.float64)
-    same = sum(
-        of_label @ of_label.T for of_label in ((predicted == k).astype(np.float64) for k in range(n_labels))
-    )
+    given = (predicted >= 0).astype(float)
+    same = sum(of_label @ of_label.T for of_label in ((predicted == k).astype(float) for k in range(n_labels)))
     return given @ given.T, np.asarray(same)
 
 
@@ -109,7 +105,7 @@ def unevenness(predicted: Array, n_labels: int) -> float:
 
 
 def _simulated(
-    rng: np.random.Generator,
+    rng: Rng,
     prevalence: Floats,
     confusion: Floats,
     given: Booleans,

@@ -4,12 +4,10 @@ Every function returns positions of labels, -1 where an item has none, of shape 
 shape (set, model, item): each model is then judged by the others alone.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.blind._difficulty import truths_behind
 from bayesagree.blind.systems import LabelCodes, Systems
@@ -40,9 +38,9 @@ def sampling(systems: Systems, *, sets: int = 1000, random_seed: Seed = None) ->
     voters = np.argsort(systems.predicted < 0, axis=0, kind="stable")
     item = np.arange(systems.items.size)
 
-    def draw(block: tuple[slice, np.random.Generator]) -> LabelCodes:
+    def draw(block: tuple[slice, Rng]) -> LabelCodes:
         some, rng = block
-        place = (rng.random((some.stop - some.start, item.size)) * n).astype(np.int64)
+        place = (rng.random((some.stop - some.start, item.size)) * n).astype(int)
         return systems.predicted[voters[place, item], item]
 
     blocks = item_blocks(positive_int(sets, "sets"))
@@ -75,13 +73,12 @@ def majority(systems: Systems, *, threshold: float = 0.5, random_seed: Seed = No
     """
     positive(threshold, "threshold", zero=True)
     counts = vote_counts(systems)
-    total = counts.sum(axis=1)
     if threshold == 0.5:
         rng = np.random.default_rng(seed_sequence(random_seed))
         chosen = (counts + 0.5 * rng.random(counts.shape)).argmax(axis=1)
     else:
         chosen = above_threshold(counts, threshold, two_labels(systems))
-    return np.where(total > 0, chosen, -1).astype(np.int16)[None]
+    return np.where(counts.sum(axis=1) > 0, chosen, -1).astype(np.int16)[None]
 
 
 def above_threshold(counts: Integers, threshold: float, positive: int) -> Integers:
@@ -127,7 +124,7 @@ def posterior(systems: Systems, *, sets: int = 1000, chains: int = 4, random_see
         "labels or evaluate a random part of the items to model a difficulty of each item"
     )
     # Systems label thousands of items each: what each confuses is known, and no crowd has to be told from its votes.
-    run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed}
+    run = {"draws": draws, "chains": chains, "random_seed": random_seed}
     tree = dawid_skene(as_labels(systems), variant="full", **run, top_labels=1, confusion=False)
     top = tree["posterior"].to_dataset()["top_label"].values[..., 0]
     return _known(systems, top.reshape(-1, systems.items.size)[:sets])

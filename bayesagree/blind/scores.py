@@ -28,12 +28,13 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.blind import combiners, pseudo_gold
 from bayesagree.blind.systems import LabelCodes, Systems
 from bayesagree.errors import InputError, one_of, positive_int, shorten
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import (
     Seed,
@@ -43,6 +44,7 @@ from bayesagree.inference.streams import (
     seed_sequence,
     stream_apart,
 )
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.hard_labels import Metric, confusion_counts, scores_of_counts, warn_undefined
 
 BlindMethod = Literal["majority", "em", "round_robin", "sampling", "dawid_skene"]
@@ -136,8 +138,7 @@ def blind_scores(
     [0.75, 0.625, 0.625]
     """
     systems = _systems(method, predictions, crowd, positive, random_seed)
-    options: Any = {"leave_one_out": leave_one_out, "sets": sets, "random_seed": random_seed}
-    gold = make_pseudo_gold(systems, method, **options)
+    gold = make_pseudo_gold(systems, method, leave_one_out=leave_one_out, sets=sets, random_seed=random_seed)
     scores = mean_scores(counts_per_set(gold, systems), metric, systems.positive)[0]
     warn_undefined(scores, metric, systems.models)
     return xr.DataArray(scores, {"model": systems.models}, name=metric).sel(model=predictions.models)
@@ -202,14 +203,14 @@ def blind_posterior(
     """
     systems = _systems(method, predictions, crowd, positive, random_seed)
     n = positive_int(draws, "draws") * positive_int(chains, "chains")
-    options: Any = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "random_seed": random_seed}
+    options = {"leave_one_out": leave_one_out, "sets": n, "chains": chains, "random_seed": random_seed}
     counts = counts_per_draw(make_pseudo_gold(systems, method, **options), systems, n, items, random_seed)
     drawn = {metric: mean_scores(counts, metric, systems.positive) for metric in metrics}
     order = [systems.models.tolist().index(m) for m in predictions.models.tolist()]
     shape = (chains, draws, systems.models.size)
     scores = {metric: (("chain", "draw", "model"), v[:, order].reshape(shape)) for metric, v in drawn.items()}
     settings = {"method": method, "leave_one_out": leave_one_out, "items": items}
-    of_result: Any = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
+    of_result = {"model": f"blind_{method}", "engine": "gibbs" if method == "dawid_skene" else "exact"}
     coords = {"model": predictions.models}
     return result_tree({"posterior": scores}, coords, **of_result, random_seed=random_seed, settings=settings)
 
@@ -282,12 +283,12 @@ def counts_per_draw(gold: PseudoGold, systems: Systems, draws: int, items: str, 
     known = (systems.predicted, systems.n_labels)
     given = (np.arange(systems.n_labels)[:, None] == systems.predicted[:, None]).astype(float)
 
-    def count(job: tuple[slice, np.random.Generator]) -> Floats:
+    def count(job: tuple[slice, Rng]) -> Floats:
         drawn, rng = np.arange(job[0].start, job[0].stop), job[1]
         weights = np.ones((drawn.size, n_items))
         if items == "bootstrap":
-            place = rng.integers(n_items, size=weights.shape) + n_items * np.arange(drawn.size)[:, None]
-            weights = np.bincount(place.ravel(), minlength=weights.size).reshape(weights.shape).astype(float)
+            place = rng.integers(n_items, size=weights.shape)
+            weights = cell_sums(weights.shape, np.arange(drawn.size)[:, None], place).astype(float)
         if gold.shares is not None:
             return np.stack(
                 [(given @ (gold.shares * weight[:, None])).swapaxes(1, 2)[None] for weight in weights]
@@ -306,5 +307,4 @@ def mean_scores(counts: Floats, metric: str, positive: int | None) -> Floats:
     """Score every set and average the defined scores: counts (draw, set, model, ...) to (draw, model)."""
     scores = scores_of_counts(counts, metric, positive)
     defined = np.isfinite(scores)
-    n = defined.sum(axis=1)
-    return np.divide(np.where(defined, scores, 0).sum(axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+    return ratio(np.where(defined, scores, 0).sum(axis=1), defined.sum(axis=1))

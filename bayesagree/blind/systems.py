@@ -105,7 +105,7 @@ def crowd_majority(crowd: Labels, items: Array, labels: Array, random_seed: Seed
     common = np.flatnonzero(row_of >= 0)
     if common.size == 0:
         raise InputError(f"the crowd labelled none of the predicted items; it labelled {shorten(crowd.items)}")
-    counts = np.zeros((common.size, labels.size), np.int64)
+    counts = np.zeros((common.size, labels.size), int)
     counts[:, code_of[code_of >= 0]] = crowd.counts()[row_of[common]][:, code_of >= 0]
     # Ties are drawn in the order of the names: the same for any order of the input.
     vote, _ = winners(Labels.from_counts(counts), seed_sequence(random_seed), random=True)

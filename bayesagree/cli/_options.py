@@ -46,7 +46,7 @@ def numbers(text: str) -> list[Any]:
 
 def label_names(text: str) -> Any:
     """Split a list of labels; all of them whole numbers are numbers, and a single one is the number of labels."""
-    found: list[Any] = names(text)
+    found = names(text)
     if {*found} <= {"True", "False"}:
         return [name == "True" for name in found]
     if not all(re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", name) for name in found):
@@ -208,7 +208,7 @@ class WithPredictions(Source):
             item, label = self.predictions_item or self.item, self.predictions_label or self.label
             kind = annotations.kind
             two = annotations.categories.tolist() if kind == "labels" else None  # of one probability an item
-            how: Any = {"item": item, "label": label, "model": self.model, "two": two}
+            how = {"item": item, "label": label, "model": self.model, "two": two}
             how["spelled"] = annotations.categories.tolist() if self.merge_similar and kind != "ratings" else ()
             known = read_outputs(self.predictions, **how, numbers=kind == "ratings")
         if needed and known is None:

@@ -117,14 +117,13 @@ def _show_table(rows: Records, title: str) -> None:
     shared = [name for name in written if name in alike and name.startswith(_SHARED)]
     shown = {name: cells for name, cells in written.items() if name not in shared and set(cells) != {"-"}}
     first, headings = next(iter(shown)), {name: str(name).replace("_", " ") for name in shown}
-    width = None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH))
-    console = Console(width=width)
+    console = Console(width=None if sys.stdout.isatty() else int(os.environ.get("COLUMNS", _WIDTH)))
     whole = sum(max(map(len, [headings[name], *cells])) + 2 for name, cells in shown.items()) - 2
     table = ScreenTable(box=None, pad_edge=False, header_style="bold")
     for name, cells in shown.items():
         numeric = name != first and all(isinstance(plain(row[name]), int | float | None) for row in rows)
         unbroken = [*headings[name].split(), *(cells if numeric or name == first else ())]
-        how: Any = {
+        how = {
             "min_width": min(max(map(len, unbroken)), _UNBROKEN),
             "justify": "right" if numeric else "left",
         }
@@ -202,10 +201,11 @@ def progress(what: str, total: float | None = None) -> Iterator[Any]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    streams: Any = {"redirect_stdout": False, "redirect_stderr": False}
     while _shown:
         _shown.pop().stop()
-    with Progress(*columns, console=console, transient=True, **streams) as bar:
+    with Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
         _shown.append(bar)
         task = bar.add_task(what, total=total)
         yield lambda n=1: bar.advance(task, n)

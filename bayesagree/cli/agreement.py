@@ -4,7 +4,16 @@ from typing import Annotated, Any, Literal
 
 from typer import Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import (
+    AnnotatorsFile,
+    Group,
+    ItemFeatures,
+    Seed,
+    Source,
+    groups_of,
+    item_groups,
+    unused,
+)
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError, one_of
 
@@ -13,14 +22,14 @@ Detail = Literal["pair", "category", "item", "annotator"]
 
 
 def agreement(
-    source: _options.Source,
+    source: Source,
     level: Annotated[str | None, Option(help="Weights: nominal, ordinal, interval or ratio.")] = None,
-    item_features: _options.ItemFeatures = None,
+    item_features: ItemFeatures = None,
     by: Annotated[Detail | None, Option(help="Detail: pair, category, item or annotator.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
-    annotators: _options.AnnotatorsFile = None,
-    group: _options.Group = None,
-    seed: _options.Seed = 1,
+    annotators: AnnotatorsFile = None,
+    group: Group = None,
+    seed: Seed = 1,
 ) -> TableAnswer:
     """Show the common agreement Phi and every classic coefficient, each with an interval.
 
@@ -37,11 +46,11 @@ def agreement(
     given, _ = source.read()
     given = given.to_labels(source.duplicates) if given.kind == "comparisons" else given
     chosen: Any = one_of(level or given.level, "level", tuple(WEIGHTS_OF_LEVEL))
-    groups = _options.item_groups(item_features, source.item, cluster=cluster)
+    groups = item_groups(item_features, source.item, cluster=cluster)
     table: Any = agreement_table(given, level=chosen, by=by, random_seed=seed, **groups)
     about: Any = {"hidden": ("ci_kind", "about")}
     if by is not None:
-        _options.unused(f"with --by {by}", "annotators", "group")
+        unused(f"with --by {by}", "annotators", "group")
         return Answer([Table("agreement", table, f"By {by}", **about)], keep=table)
     weights = "no weights" if chosen == "nominal" else f"{WEIGHTS_OF_LEVEL[chosen]} weights"
     title = f"Agreement; kappas, AC and Brennan-Prediger with {weights} (intervals: 95 %)"
@@ -51,7 +60,7 @@ def agreement(
     missing = table.loc[~known].groupby("note", sort=False)["coefficient"].agg(", ".join)
     tables = [Table("agreement", table, most=0), Table("", table[known], title, **about)]
     if group is not None:
-        people = _options.groups_of(given, source.features(annotators), group)
+        people = groups_of(given, source.features(annotators), group)
         title = f"Alpha within and between groups by {people.by}, 95 % HDI"
         tables.append(Table("groups", group_agreement(given, people, random_seed=seed), title))
     return Answer(tables, [f"No {names}: {note}." for note, names in missing.items()], table)

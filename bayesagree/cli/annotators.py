@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import AS_LABELS, AllowUnmixed, GoldFile, ShortSampling, Source, unused
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
@@ -16,11 +16,11 @@ _SHOWN = 30
 
 
 def annotators(
-    source: _options.Source,
-    sampling: _options.ShortSampling,
-    gold: _options.GoldFile = None,
+    source: Source,
+    sampling: ShortSampling,
+    gold: GoldFile = None,
     variant: Annotated[str, Option(help="Variant of Dawid-Skene, such as one_coin; see docs.")] = "auto",
-    allow_unmixed: _options.AllowUnmixed = False,
+    allow_unmixed: AllowUnmixed = False,
 ) -> TableAnswer:
     """Rate the annotators: posterior accuracy, confusion, labels given, flags, and checks of the crowd.
 
@@ -43,7 +43,7 @@ def annotators(
     crowd, _ = source.read()
     known = source.gold(gold, crowd)
     if crowd.kind == "ratings":
-        _options.unused("for ratings", "variant", "allow_unmixed")
+        unused("for ratings", "variant", "allow_unmixed")
         from bayesagree.agreement import icc
         from bayesagree.agreement.annotator_effects import annotator_levels
         from bayesagree.plausibility.normal_inverse_gamma.posterior import normal_inverse_gamma
@@ -53,9 +53,7 @@ def annotators(
         shown = Table("annotators", levels, "Levels, strictest first, HDI 0.95", most=_SHOWN)
         return Answer([shown, Table("variances", _named("part", parts), "Components of variance")], keep=levels)
     if crowd.kind != "labels":
-        raise InputError(
-            f"annotators are rated on labels or ratings, not on {crowd.kind}; {_options.AS_LABELS}"
-        )
+        raise InputError(f"annotators are rated on labels or ratings, not on {crowd.kind}; {AS_LABELS}")
     options: Any = {"variant": variant} | vars(sampling)
     blind = dawid_skene(crowd, **options)
     tree = dawid_skene(crowd, **options, gold=known) if known else blind
@@ -67,7 +65,7 @@ def annotators(
     found = given.groupby(crowd.annotator_index).sum().reindex(range(len(table)))
     table.insert(2, "matches_truth", found["right"] / found["n"])
     table = table.sort_values("flags", key=lambda flags: flags.map(len) == 0, kind="stable")
-    confusion = tree["posterior"].to_dataset()["confusion"].mean(("chain", "draw")).rename("probability")
+    confusion = tree["posterior/confusion"].mean(("chain", "draw")).rename("probability")
     tables = [
         Table("annotators", table, "Annotators, flagged first; intervals are HDI 0.95", most=_SHOWN),
         Table("confusion", confusion.to_dataframe().reset_index(), most=0),

@@ -5,16 +5,16 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import AnnotatorsFile, GoldFile, Seed, WithPredictions
 from bayesagree.cli._output import Answer, Table, TableAnswer
 
 
 def audit(
-    source: _options.WithPredictions,
-    annotators: _options.AnnotatorsFile = None,
-    gold: _options.GoldFile = None,
+    source: WithPredictions,
+    annotators: AnnotatorsFile = None,
+    gold: GoldFile = None,
     time: Annotated[Path | None, Option(help="Columns item, annotator, time (seconds), when.")] = None,
-    random_seed: _options.Seed = 1,
+    random_seed: Seed = 1,
 ) -> TableAnswer:
     """Look for what is wrong with annotations and predictions: the worst findings first, with what to do.
 
@@ -27,7 +27,7 @@ def audit(
 
     truth, models = source.read()
     known = source.gold(gold, truth)
-    beside: dict[str, Any] = {"time": None if time is None else read_table(time), "random_seed": random_seed}
+    beside = {"time": None if time is None else read_table(time), "random_seed": random_seed}
     table: Any = audit(truth, models, people=source.features(annotators), gold=known, **beside)
     files = {"LABELS": source.annotations or f"--data {source.data}", "PREDICTIONS": source.predictions}
     for word, file in files.items():

@@ -5,15 +5,23 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options
-from bayesagree.cli._options import names
+from bayesagree.cli._options import (
+    Columns,
+    Duplicates,
+    ModelColumn,
+    Sampling,
+    by_item,
+    names,
+    one_named,
+    unused,
+)
 from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 
 def blind(
     systems: Annotated[Path, Argument(help="Columns model, item and label (or scores).")],
-    columns: _options.Columns,
-    sampling: _options.Sampling,
+    columns: Columns,
+    sampling: Sampling,
     crowd: Annotated[Path | None, Option(help="Crowd labels: columns item, annotator and label.")] = None,
     gold: Annotated[Path | None, Option(help="Gold to set beside: columns item and label.")] = None,
     methods: Annotated[
@@ -22,8 +30,8 @@ def blind(
     metrics: Annotated[Any, Option(parser=names, help="Such as accuracy,recall,f1.")] = "accuracy",
     positive: Annotated[str | None, Option(help="The positive label; by default the last of two.")] = None,
     leave_one_out: Annotated[bool, Option("--leave-one-out", help="Judge each by the others only.")] = False,
-    model: _options.ModelColumn = "model",
-    duplicates: _options.Duplicates = "error",
+    model: ModelColumn = "model",
+    duplicates: Duplicates = "error",
 ) -> ResultAnswer:
     """Score and rank systems that no expert judged; without a crowd these are scores against one another.
 
@@ -39,18 +47,18 @@ def blind(
     from bayesagree.metrics import hard_label_scores
 
     if not {*methods} & {*WITH_CROWD}:
-        _options.unused(f"by these methods, but by {', '.join(WITH_CROWD)}", "crowd")
+        unused(f"by these methods, but by {', '.join(WITH_CROWD)}", "crowd")
     given = read_predictions(systems, model=model, item=columns.item, label=columns.label)
     labels, seed = given.categories.tolist(), sampling.random_seed
-    how: Any = {"leave_one_out": leave_one_out, "random_seed": seed}
+    how = {"leave_one_out": leave_one_out, "random_seed": seed}
     if crowd is not None:
         how["crowd"] = read_annotations(crowd, **vars(columns), labels=labels, duplicates=duplicates)
     if positive is not None:
-        how["positive"] = _options.one_named(positive, labels)
+        how["positive"] = one_named(positive, labels)
     of = {judge: how if judge in WITH_CROWD else how | {"crowd": None} for judge in methods}
     tree = blind_posterior(given, method=methods[0], metrics=tuple(metrics), **of[methods[0]] | vars(sampling))
-    truth = None if gold is None else _options.by_item(gold, columns.item, columns.label).to_dict()
-    parts: dict[str, Any] = {}
+    truth = None if gold is None else by_item(gold, columns.item, columns.label).to_dict()
+    parts = {}
     for name in metrics:
         judged = {judge: blind_scores(given, method=judge, metric=name, **of[judge]) for judge in methods}
         if truth is not None:

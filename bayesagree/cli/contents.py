@@ -4,12 +4,12 @@ import shlex
 import sys
 from typing import Any
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import Source
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 
-def contents(source: _options.Source) -> Answer:
+def contents(source: Source) -> Answer:
     """Show what a file holds: annotations, predictions, gold, answers left out; and the commands that fit.
 
     Example: bayesagree contents export.json

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import Draws, Seed
 from bayesagree.cli._output import Answer, Table
 
 
-def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> Answer:
+def demo(draws: Draws = 1000, seed: Seed = 1) -> Answer:
     """Run the main job on a simulated test set: which of three models is best, when annotators do not agree.
 
     Example: bayesagree demo --seed 2
@@ -27,7 +27,7 @@ def demo(draws: _options.Draws = 1000, seed: _options.Seed = 1) -> Answer:
     table: Any = compare(tree)[["score", "lower", "upper", "prob_best", "prob_better", "tier"]]
     table = table.rename(columns={"score": "uncertainty_adjusted_accuracy"})
     table.insert(0, "accuracy_against_majority_vote", vote[table.index])
-    open_share = np.mean(np.asarray(tree["certainty"]["annotation_certainty"]) < OPEN)
+    open_share = np.mean(np.asarray(tree["certainty/annotation_certainty"]) < OPEN)
     best, second, *_ = table.index
     verdict = "also ranks" if vote.idxmax() == best else "would have ranked"
     notes = [

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
+from bayesagree.cli._options import ItemFeatures, Sampling, Scoring, WithPredictions, item_groups, unused
 from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 if TYPE_CHECKING:
@@ -14,10 +15,10 @@ TIERS = "Models of one tier may be equal. Tiers and places hold for all models t
 
 
 def evaluate(
-    source: _options.WithPredictions,
-    sampling: _options.Sampling,
-    scoring: _options.Scoring,
-    item_features: _options.ItemFeatures = None,
+    source: WithPredictions,
+    sampling: Sampling,
+    scoring: Scoring,
+    item_features: ItemFeatures = None,
     by: Annotated[str | None, Option(help="Column of the item features: scores of each value.")] = None,
     cluster: Annotated[str | None, Option(help="Column of the item features: resampled together.")] = None,
 ) -> ResultAnswer:
@@ -39,7 +40,7 @@ def evaluate(
     from bayesagree.plausibility.registry import default_posterior, is_auto, record_for
 
     if source.annotations is not None and source.annotations.suffix == ".nc":
-        _options.unused("where a kept result is shown", but=("annotations", "json", "output", "force"))
+        unused("where a kept result is shown", but=("annotations", "json", "output", "force"))
         return _answer(read_result(source.annotations), [])
     truth, models = source.read(needed=True)
     options, known = scoring.given(source.label) | vars(sampling), source.gold(scoring.gold, truth, models)
@@ -53,7 +54,7 @@ def evaluate(
     names = ["roc_auc" if name == "auc" else name for name in options.get("metrics", default_metrics(models))]
     another = not known and scores_another_annotator(record.specification, names)
     options |= {"metrics": names, "another_annotator": another}
-    options |= _options.item_groups(item_features, source.item, by=by, cluster=cluster)
+    options |= item_groups(item_features, source.item, by=by, cluster=cluster)
     total = items_to_score(record.specification, truth, models, levels, Request(**vars(sampling)))
     with _output.progress("scoring", total) as advance:
         tree = run(truth, models, progress=advance, **options)

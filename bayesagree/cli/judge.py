@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import Columns, Duplicates, Sampling, Scale, by_item, one_named
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError, shorten
 
@@ -16,16 +16,16 @@ TESTED = ["winning_rate", "advantage_probability", "passes", "prob_passes", "pro
 
 def judge(
     verdicts: Annotated[Path, Argument(help="Columns item, judge, and label or rating.")],
-    columns: _options.Columns,
-    sampling: _options.Sampling,
+    columns: Columns,
+    sampling: Sampling,
     people: Annotated[Path, Option(help="Labels or ratings of people on some items.")],
     system: Annotated[str | None, Option(help="Column that names the system of an item.")] = None,
     positive: Annotated[str | None, Option(help="The label that counts; of two the last.")] = None,
     inclusion: Annotated[str | None, Option(help="Column: probability that people got the item.")] = None,
     epsilon: Annotated[float, Option(help="Margin of the test: .2 experts, .1 crowd.")] = 0.2,
     judge_column: Annotated[str, Option("--judge", help="Column that names the judge.")] = "judge",
-    scale: _options.Scale = None,
-    duplicates: _options.Duplicates = "error",
+    scale: Scale = None,
+    duplicates: Duplicates = "error",
 ) -> TableAnswer:
     """Show the corrected rate of each system beside the judge's own, and whether the judge may replace a person.
 
@@ -46,15 +46,15 @@ def judge(
         every = {*given.categories.tolist(), *human.categories.tolist()}
         ordered = sorted(every, key=lambda name: (str(type(name)), name))
         given, human = (_read(*file, labels=ordered) for file in files)
-    settings: dict[str, Any] = {"epsilon": epsilon, "seed": sampling.random_seed}
+    settings = {"epsilon": epsilon, "seed": sampling.random_seed}
     tables, notes, rates = [], [], None
     if human.kind == "labels":
         known, asked = human.categories.tolist(), {"system": system, "inclusion": inclusion}
         if positive is None and len(known) != 2:
             raise InputError(f"the labels are {shorten(known)}: name the one that counts, --positive LABEL")
-        counted = known[-1] if positive is None else _options.one_named(positive, known)
-        how: dict[str, Any] = {"positive": counted} | vars(sampling)
-        how |= {role: _options.by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
+        counted = known[-1] if positive is None else one_named(positive, known)
+        how = {"positive": counted} | vars(sampling)
+        how |= {role: by_item(verdicts, columns.item, name) for role, name in asked.items() if name}
         tree = corrected_rate(given, human, **how)
         settings["positive"], rates = counted, judge_table(tree)
         notes = rates.attrs["warnings"]
@@ -66,7 +66,7 @@ def judge(
             Table("rates", rates, title),
             Table("pairs", system_pairs(tree), "Differences of systems, with their 95 % HDI"),
         ]
-    tests: Any = []
+    tests = []
     if human.kind != "labels" or given.kind == "labels":
         try:
             found = alternative_annotator_test(human, given, epsilon=epsilon, **vars(sampling))
@@ -77,7 +77,7 @@ def judge(
     return Answer([Table("settings", [settings], most=0), *tables], notes, rates)
 
 
-def _read(path: Path, columns: _options.Columns, duplicates: Any, **how: Any) -> Any:
+def _read(path: Path, columns: Columns, duplicates: Any, **how: Any) -> Any:
     from bayesagree.io.exports import read_annotations
     from bayesagree.io.formats._file import File
     from bayesagree.io.formats.registry import format_of

@@ -1,11 +1,22 @@
 """`bayesagree next`: the items to label next."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
+from bayesagree.cli._options import (
+    AS_LABELS,
+    ContentsFile,
+    Missing,
+    PlausibilityName,
+    Seed,
+    Source,
+    WithPredictions,
+    name_or_trace,
+    unused,
+)
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
@@ -14,14 +25,14 @@ if TYPE_CHECKING:
 
 
 def next(
-    source: _options.WithPredictions,
+    source: WithPredictions,
     n: Annotated[int, Option("--number", "-n", min=1, help="How many items.")] = 20,
     goal: Annotated[Literal["decision", "metric", "certainty"] | None, Option(help="What to learn.")] = None,
-    plausibility: _options.PlausibilityName = None,
-    missing: _options.Missing = "error",
-    seed: _options.Seed = 1,
+    plausibility: PlausibilityName = None,
+    missing: Missing = "error",
+    seed: Seed = 1,
     tool: Annotated[Literal["label_studio", "table"] | None, Option(help="Write for this tool.")] = None,
-    contents: _options.ContentsFile = None,
+    contents: ContentsFile = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Keep the items (.csv, ...).")] = None,
 ) -> Answer:
     """List the items whose next label tells most, best first; -o writes them, with --tool as that tool imports them.
@@ -37,27 +48,23 @@ def next(
         _output.require(output, result=False)
     votes, models = source.read()
     if votes.kind == "ratings":
-        raise InputError(
-            f"next items are of labels, rankings or comparisons, not ratings; {_options.AS_LABELS}"
-        )
-    how: Any = {"plausibility": _options.name_or_trace(plausibility), "missing": missing, "random_seed": seed}
+        raise InputError(f"next items are of labels, rankings or comparisons, not ratings; {AS_LABELS}")
+    how = {"plausibility": name_or_trace(plausibility), "missing": missing, "random_seed": seed}
     table = annotate_next(votes, models, n=n, goal=goal, **how)
     notes = [text for text in (table.attrs.get("choice"), *table.attrs["notes"]) if text]
     if votes.kind == "comparisons":
-        _options.unused(
-            "for comparisons of models", "predictions", "plausibility", "missing", "tool", "contents"
-        )
+        unused("for comparisons of models", "predictions", "plausibility", "missing", "tool", "contents")
         if output is not None:
             _output.keep(table, output)
         return Answer([Table("pairs", table, "Pairs of models to compare next", most=20)], notes)
     if output is None:
-        _options.unused("without --output", "tool", "contents")
+        unused("without --output", "tool", "contents")
     else:
         write_items(table, output, contents=_contents(source, contents, tool), item=source.item)
     return Answer([Table("items", table, "Items to label next", most=20)], notes)
 
 
-def _contents(source: _options.Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
+def _contents(source: Source, path: Path | None, tool: str | None) -> "pd.DataFrame | None":
     """Read what annotators see of the items: from a table, or for a tool from an export of Label Studio."""
     import pandas as pd
 

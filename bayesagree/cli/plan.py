@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
-from bayesagree.cli._options import numbers
+from bayesagree.cli import _output
+from bayesagree.cli._options import AS_LABELS, Seed, WithPredictions, numbers, unused
 from bayesagree.cli._output import Answer, Table, TableAnswer
 from bayesagree.errors import InputError
 
@@ -16,7 +16,7 @@ PARTS = {"best_items": "items", "best_annotators": "annotators each", "best_runs
 
 
 def plan(
-    source: _options.WithPredictions,
+    source: WithPredictions,
     items: Annotated[Any, Option("--n-items", parser=numbers, help="Numbers of items.")] = "100,300,1000",
     annotators: Annotated[Any, Option("--n-annotators", parser=numbers, help="Annotators per item.")] = None,
     runs: Annotated[Any, Option(parser=numbers, help="Numbers of runs of a model on an item.")] = None,
@@ -26,7 +26,7 @@ def plan(
     power: Annotated[float | None, Option(help="Probability to find it, such as 0.8.")] = None,
     cost: Annotated[Any, Option(parser=numbers, metavar="ITEM,VOTE[,RUN]", help="Such as 2,0.5,0.1.")] = None,
     replicates: Annotated[int, Option(min=2, help="Simulated studies of each design.")] = 16,
-    seed: _options.Seed = 1,
+    seed: Seed = 1,
 ) -> TableAnswer:
     """Show the interval that each number of items and annotators would give, and its cost, from a pilot.
 
@@ -40,21 +40,21 @@ def plan(
 
     pilot, models = source.read()
     if pilot.kind == "comparisons":
-        _options.unused("for comparisons of models", *OF_LABELS.split())
+        unused("for comparisons of models", *OF_LABELS.split())
         worth = value_of_votes(pilot, random_seed=seed)
         (best, other), number = worth.attrs["models"], worth.attrs["separating"]
         more, do = ("A million", "would not") if number is None else (f"{number:,}", "would")
         note = f"{more} more comparisons of {best} and {other} {do} separate them with probability 0.8."
         return Answer([Table("comparisons", worth, "More comparisons")], [note], worth)
     if pilot.kind != "labels":
-        raise InputError(f"plans are for labels or comparisons, not for {pilot.kind}; {_options.AS_LABELS}")
+        raise InputError(f"plans are for labels or comparisons, not for {pilot.kind}; {AS_LABELS}")
     if cost is not None and len(cost) not in (2, 3):
         raise InputError(
             f"--cost {cost} must be two numbers, or three with the cost of a run, such as 2,0.5,0.1"
         )
     least, measure = (2, "fleiss_kappa") if models is None else (1, "accuracy")
-    grid: dict[str, Any] = {"items": items, "annotators": annotators or [least, 3, 5, 10]}
-    how: dict[str, Any] = {"metric": metric or measure, "target": target, "cost": cost, "runs": runs}
+    grid = {"items": items, "annotators": annotators or [least, 3, 5, 10]}
+    how = {"metric": metric or measure, "target": target, "cost": cost, "runs": runs}
     how |= grid | {"difference": difference, "power": power, "replicates": replicates, "random_seed": seed}
     total = len(designs_to_simulate(pilot.items.size, **grid)) * replicates
     with _output.progress("simulating", total) as advance:

@@ -5,17 +5,18 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
+from bayesagree.cli._options import Reliabilities, Sampling, Source, Threshold, unused
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 
 def plausibility(
-    source: _options.Source,
-    sampling: _options.Sampling,
+    source: Source,
+    sampling: Sampling,
     plausibility: Annotated[str | None, Option(help="Posterior of the truth, such as dirichlet.")] = None,
-    reliability: _options.Reliabilities = None,
-    threshold: _options.Threshold = None,
+    reliability: Reliabilities = None,
+    threshold: Threshold = None,
     output: Annotated[
         Path | None, Option("--output", "-o", help="Keep items (.csv, ...), draws (.nc).")
     ] = None,
@@ -33,7 +34,7 @@ def plausibility(
 
     truth, _ = source.read()
     if truth.kind != "ratings":
-        _options.unused(f"for {truth.kind}", "threshold")
+        unused(f"for {truth.kind}", "threshold")
     drawn = output is not None and output.suffix == ".nc"
     _output.require(output, result=drawn)
     posterior = record_for(truth, plausibility or fitting_posteriors(truth)[0].name).specification

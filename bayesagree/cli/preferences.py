@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import Sampling, unused
 from bayesagree.cli._output import Answer, ResultAnswer, Table
 
 Effect = Literal["auto", "common", "annotator", "none"]
@@ -14,7 +14,7 @@ Scale = Literal["strength", "win_rate", "arena"]
 
 def preferences(
     file: Annotated[Path, Argument(help="Comparisons: an export of an arena, or a table.")],
-    sampling: _options.Sampling,
+    sampling: Sampling,
     first: Annotated[str | None, Option(help="Column of the model that was shown first.")] = None,
     second: Annotated[str | None, Option(help="Column of the other model.")] = None,
     winner: Annotated[str | None, Option(help="Column of the winner: its name, or left, right, tie.")] = None,
@@ -37,17 +37,18 @@ def preferences(
     from bayesagree.io.tables import read_table
 
     given = {"first": first, "second": second, "winner": winner, "annotator": annotator, "item": item}
-    named: dict[str, Any] = {name: column for name, column in given.items() if column is not None}
+    named: Any = {name: column for name, column in given.items() if column is not None}
     if named:
-        _options.unused("where columns are named", "format")
+        unused("where columns are named", "format")
         rows, absent = with_verdict(read_table(file), winner)
         found: Any = Comparisons.from_long(rows, **named)
         notes = [f"left out {absent} {NO_VERDICT}"] if absent else []
     else:
         export = read_export(str(file), format=format, kind="comparisons")
         found, notes = export.annotations, export.sentences()
-    how: Any = {"order": None if order == "none" else order, "item_effects": item_effects}
-    tree = davidson(found, **how, **vars(sampling))
+    tree = davidson(
+        found, order=None if order == "none" else order, item_effects=item_effects, **vars(sampling)
+    )
     board: Any = preference_table(tree, scale=scale)
     shown: Any = board.drop(columns="component") if board["component"].nunique() == 1 else board
     tables = [

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option, echo
 
-from bayesagree.cli import _options, _output
+from bayesagree.cli import _output
+from bayesagree.cli._options import (
+    AnnotatorsFile,
+    Group,
+    Sampling,
+    Scoring,
+    Source,
+    WithPredictions,
+    groups_of,
+    unused,
+)
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
@@ -15,11 +25,11 @@ if TYPE_CHECKING:
 
 
 def report(
-    source: _options.WithPredictions,
-    sampling: _options.Sampling,
-    scoring: _options.Scoring,
-    annotators: _options.AnnotatorsFile = None,
-    group: _options.Group = None,
+    source: WithPredictions,
+    sampling: Sampling,
+    scoring: Scoring,
+    annotators: AnnotatorsFile = None,
+    group: Group = None,
     specification: Annotated[Path | None, Option(help="Declaration of the evaluation, JSON.")] = None,
     output: Annotated[Path, Option("--output", "-o", help="Where the page goes.")] = Path("report.html"),
 ) -> Answer:
@@ -40,10 +50,10 @@ def report(
     from bayesagree.subjective.specification import EvaluationSpecification
 
     truth, models = source.read()
-    beside: dict[str, Any] = {"source": _origin(source)}
+    beside: Any = {"source": _origin(source)}
     how, total = vars(sampling), None
     if truth.kind == "comparisons":
-        _options.unused(
+        unused(
             "for comparisons of models", *vars(scoring), "annotators", "group", "specification", "predictions"
         )
     else:
@@ -51,7 +61,7 @@ def report(
         how, people = vars(settings), source.features(annotators)
         beside |= {"annotators": people, "gold": source.gold(scoring.gold, truth)}
         if group is not None:
-            beside["groups"] = _options.groups_of(truth, people, group)
+            beside["groups"] = groups_of(truth, people, group)
         if specification is not None:
             declared = EvaluationSpecification.from_json(specification.read_text(encoding="utf-8"))
             beside["specification"] = declared
@@ -69,7 +79,7 @@ def report(
     return Answer([Table("settings", rows, most=0), listed], sentences(data))
 
 
-def _origin(source: _options.Source) -> "ReportSource":
+def _origin(source: Source) -> "ReportSource":
     from bayesagree.report.settings import ReportSource
 
     known = source.found

@@ -1,25 +1,34 @@
 """`bayesagree subjective`: how well each model predicts each group of annotators."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from typer import Argument, Option
 
-from bayesagree.cli import _options
+from bayesagree.cli._options import (
+    AnnotatorsFile,
+    Draws,
+    ModelColumn,
+    Seed,
+    Source,
+    Threshold,
+    groups_of,
+    unused,
+)
 from bayesagree.cli._output import Answer, Table
 from bayesagree.errors import InputError
 
 
 def subjective(
-    source: _options.Source,
+    source: Source,
     group: Annotated[str, Option(help="Features of annotators to group by, comma separated.")],
-    annotators: _options.AnnotatorsFile = None,
+    annotators: AnnotatorsFile = None,
     predictions: Annotated[Path | None, Argument(help="Per item, or per item and annotator.")] = None,
     truth: Annotated[Literal["by-group"] | None, Option(help="Score against the truth of each group.")] = None,
-    model: _options.ModelColumn = "model",
-    threshold: _options.Threshold = None,
-    draws: _options.Draws = 1000,
-    seed: _options.Seed = 1,
+    model: ModelColumn = "model",
+    threshold: Threshold = None,
+    draws: Draws = 1000,
+    seed: Seed = 1,
 ) -> Answer:
     """Show how well each model predicts each group of annotators.
 
@@ -34,13 +43,13 @@ def subjective(
 
     given, known = source.read()
     if given.kind != "ratings":
-        _options.unused(f"for {given.kind}", "threshold")
+        unused(f"for {given.kind}", "threshold")
     if predictions is None and known is None:
         raise InputError("there are no predictions: give a file of predictions")
     scored = tables.as_labels(given, threshold) if truth is not None or threshold is not None else given
-    groups = _options.groups_of(scored, source.features(annotators), group)
+    groups = groups_of(scored, source.features(annotators), group)
     if predictions is None:
-        models: Any = known.on_items(scored.items).aligned(scored.items, known.categories)
+        models = known.on_items(scored.items).aligned(scored.items, known.categories)
     else:
         names = {name: getattr(source, name) for name in ("item", "annotator", "label", "rating")}
         models = tables.read_model_predictions(predictions, scored, model=model, **names)
@@ -48,7 +57,7 @@ def subjective(
     if truth is not None:
         if not isinstance(models, Predictions):
             raise InputError("--truth by-group scores predictions per item; these are per annotation")
-        found: Any = group_truth_tables(scored, models, groups, **how)
+        found = group_truth_tables(scored, models, groups, **how)
         chosen, by_group = {"truth": "by-group"}, f"Scores against the truth of each group by {groups.by}"
         shown = [
             Table("scores", found["scores"], f"{by_group}, difference from the others, 95 % HDI"),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Codes, Floats, Integers
+from bayesagree._types import Codes, Floats, Integers, Triple
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.errors import InputError
 
@@ -32,7 +32,7 @@ def cells_of(comparisons: Comparisons, *, oriented: bool, by_item: bool, by_anno
     entry_model = np.arange(c.models.size, dtype=np.int32)
     first, second = c.first, c.second
     if by_item:
-        key = c.item_index.astype(np.int64) * c.models.size
+        key = c.item_index.astype(int) * c.models.size
         used, entry = np.unique(np.concatenate([key + first, key + second]), return_inverse=True)
         if used.size > MOST_ENTRIES:
             raise InputError(
@@ -79,7 +79,7 @@ def weights_of_passes(c: Comparisons) -> Floats:
     return 1 / (1 + (table.groupby(names)["item"].transform("size").to_numpy() - 1) * kappa)
 
 
-def outcome_probabilities(distance: Floats, odds: Floats) -> tuple[Floats, Floats, Floats]:
+def outcome_probabilities(distance: Floats, odds: Floats) -> Triple:
     """Return the probabilities that the first wins, that the second wins, and of a tie."""
     small = np.exp(-np.abs(distance) / 2)
     total = 1 + small**2 + odds * small

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Integers, Rng
+from bayesagree._types import Advance, Floats, Integers, Named, Pair, Rng
 from bayesagree.annotations.comparisons import TIE, Comparisons
 from bayesagree.comparisons._cells import Cells, outcome_probabilities, slopes_by_distance
 from bayesagree.comparisons.prior import DavidsonPrior
@@ -51,15 +51,14 @@ class Form(NamedTuple):
 ENOUGH, MOST_ANNOTATORS = 10, 300
 
 
-def form_of(comparisons: Comparisons, requested: dict[str, Any], item_effects: bool) -> Form:
+def form_of(comparisons: Comparisons, requested: Named, item_effects: bool) -> Form:
     """Return the effects that were requested, after checks; of "auto" those that the comparisons can tell."""
-    n = comparisons.n_comparisons
     several = 2 <= comparisons.annotators.size <= MOST_ANNOTATORS
-    rich = several and n >= ENOUGH * comparisons.annotators.size
+    rich = several and comparisons.n_comparisons >= ENOUGH * comparisons.annotators.size
     ties = int((comparisons.outcome == TIE).sum())
     # Chains with discriminations and a strength for each item mix slowly.
     there = {"ties": ties > 0, "order": comparisons.order_known, "discrimination": rich and not item_effects}
-    effects: dict[str, Any] = {}
+    effects = {}
     for name, value in requested.items():
         one_of(value, name, ("auto", "common", "annotator", None))
         if value == "annotator" and comparisons.annotators.size == 0:
@@ -127,7 +126,8 @@ class Density:
         self.place = dict(
             zip([*blocks, *self.scale_prior], map(slice, [0, *ends_at[:-1].tolist()], ends_at.tolist()))
         )
-        self.size, self.n_normal = int(ends_at[-1]), int(ends_at[-1]) - len(self.scale_prior)
+        self.size = int(ends_at[-1])
+        self.n_normal = self.size - len(self.scale_prior)
         self.slopes = self.place.get("discrimination_by", slice(0, 0))
         fixed = {"strength": prior.strength_sd or 1.0, "tie": prior.tie_sd, "order": prior.order_sd}
         self.fixed = np.ones(self.n_normal)
@@ -138,7 +138,7 @@ class Density:
         for s, name in enumerate(self.scale_prior):
             self.scale_of[self.place[OF_SCALE[name]]] = s
         self.of_scale = (self.scale_of[:, None] == np.arange(len(self.scale_prior))).astype(float)
-        self.share, self.log_centre = np.zeros(len(self.scale_prior) + 1), np.zeros(len(self.scale_prior) + 1)
+        self.share, self.log_centre = np.zeros((2, len(self.scale_prior) + 1))
         self.scale_priors, self.sizes = np.array([*self.scale_prior.values()]), self.of_scale.sum(axis=0)
 
     def recentred(self, point: Floats) -> None:
@@ -158,7 +158,7 @@ class Density:
         """Return the logarithms of the standard deviations at points (..., parameter)."""
         return point[..., self.n_normal :].clip(-LARGEST, LARGEST)
 
-    def factors(self, point: Floats) -> tuple[Floats, Floats]:
+    def factors(self, point: Floats) -> Pair:
         """Return factors and precisions of the coordinates at points (..., parameter)."""
         logs = self.log_scales(point)
         away = np.concatenate([logs, np.zeros((*logs.shape[:-1], 1))], axis=-1) - self.log_centre

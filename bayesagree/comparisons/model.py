@@ -62,7 +62,6 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
     coords = {"model": comparisons.models, "annotator": comparisons.annotators}
     n_outcomes = 2 if form.ties is None else 3
     coords |= {"outcome": OUTCOMES[:n_outcomes], "cell": np.arange(cells.first.size)}
-    who = cells.annotator
 
     def by_annotator(name: str) -> Any:
         return scale[f"{name}_sd"] * pm.Normal(f"{name}_by_annotator_unit", dims="annotator")
@@ -73,12 +72,11 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         if kind == "common":
             return pm.Deterministic(name, average + 0.0)
         own: Any = pm.Deterministic(name, average + by_annotator(name), dims="annotator")
-        return own[who]
+        return own[cells.annotator]
 
     with pm.Model(coords=coords) as graph:
         scale = {name: pm.HalfNormal(name, sd) for name, sd in density.scale_prior.items()}
-        unit = pm.Normal("strength_unit", dims="model")
-        strength = unit * scale.get("strength_sd", prior.strength_sd)
+        strength = pm.Normal("strength_unit", dims="model") * scale.get("strength_sd", prior.strength_sd)
         pm.Deterministic("strength", strength - strength.mean(), dims="model")
         entry: Any = strength[cells.entry_model]
         if form.item_effects:
@@ -88,7 +86,7 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
             log_slope = by_annotator("discrimination")
             slope: Any = pt.exp(log_slope - log_slope.mean())
             slope = pm.Deterministic("discrimination", slope, dims="annotator")
-            distance = distance * slope[who]
+            distance = distance * slope[cells.annotator]
         if form.order:
             distance = distance + effect("order", 0.0, prior.order_sd, form.order)
         odds: Any = pt.exp(effect("tie", prior.tie_mean, prior.tie_sd, form.ties)) if form.ties else 0.0
@@ -99,6 +97,6 @@ def model_of(density: Density, comparisons: Comparisons) -> "pm.Model":
         if (observed % 1).any():  # comparisons made again weigh less than one
             pm.Potential("outcomes", pt.as_tensor(observed) * pt.log(probability), dims=dims)
         else:
-            counts = observed.astype(np.int64)
+            counts = observed.astype(int)
             pm.Multinomial("outcomes", counts.sum(axis=1), probability, observed=counts, dims=dims)
     return graph

@@ -1,12 +1,12 @@
 """The posterior of strengths from comparisons, with ties, order and annotators."""
 
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Floats, Named, silent
 from bayesagree.annotations.comparisons import Comparisons
 from bayesagree.comparisons._cells import cells_of, outcome_probabilities
 from bayesagree.comparisons._density import Density, form_of
@@ -48,7 +48,7 @@ def davidson(
     random_seed: Seed = None,
     engine: Literal["hmc", "nuts"] = "hmc",
     sampler: Sampler = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Posterior of each model's strength from comparisons with ties.
 
@@ -130,10 +130,11 @@ def davidson(
     _warn_unlinked(comparisons)
     density = Density(cells_of(comparisons, **form.cells), form, prior)
     program = ""
-    found: dict[str, Any]
+    found: Named
     if engine == "nuts":
-        run: Any = {"draws": draws, "chains": chains, "random_seed": random_seed, "sampler": sampler}
-        sampled = sample_nuts(model_of(density, comparisons), **run)
+        sampled = sample_nuts(
+            model_of(density, comparisons), draws=draws, chains=chains, random_seed=random_seed, sampler=sampler
+        )
         found = {str(name): values.values for name, values in sampled["posterior"].data_vars.items()}
         program = sampled.attrs["sampler"]
     else:
@@ -141,8 +142,8 @@ def davidson(
         density.recentred(start)
         rng = np.random.default_rng(seed_sequence(random_seed))
         found = density.variables(density.sample(start, draws, chains, rng, progress))
-    posterior: dict[str, Any] = {}
-    checks: dict[str, Any] = {}
+    posterior = {}
+    checks = {}
     for name, axes in AXES.items():
         if name in found:
             dims = axes[: found[name].ndim - 2]
@@ -164,7 +165,7 @@ def davidson(
     parts = {str(name): (("model",), values.to_numpy()) for name, values in linked.items()}
     coords = dict.fromkeys(("model", "other_model"), comparisons.models) | {"annotator": comparisons.annotators}
     settings = form._asdict() | {"prior": asdict(prior)}
-    how: Any = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
+    how = {"engine": engine, "sampler": program, "random_seed": random_seed, "settings": settings}
     groups = {"posterior": posterior, "diagnostics": checks, "components": parts}
     return result_tree(groups, coords, model="davidson", **how)
 

@@ -36,8 +36,7 @@ def expected_plausibility(truth: Truth) -> Plausibilities:
         A posterior without plausibilities, or a point estimate with rows that do not sum to one.
     """
     if isinstance(truth, xr.DataTree) and (shape := concentration_of(truth)) is not None:
-        values = row_shares(shape.values)
-        return Plausibilities(np.asarray(shape["item"]), np.asarray(shape["category"]), values)
+        return Plausibilities(shape["item"].values, shape["category"].values, row_shares(shape.values))
     draws = plausibility_draws(truth)
     means = [np.asarray(block.plausibility).mean(axis=1) for block in draws.blocks]
     return Plausibilities(draws.items, draws.labels, np.concatenate(means))

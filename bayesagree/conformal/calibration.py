@@ -115,7 +115,7 @@ def conformalize(
         )
     weight = winners(plausibility) if method == "majority" else plausibility
     groups = np.array([EVERYONE])
-    index = np.zeros(items.size, np.int64)
+    index = np.zeros(items.size, int)
     if by is not None:
         groups, index = np.unique(groups_of(by, items), return_inverse=True)
     sizes = np.bincount(index, minlength=groups.size)
@@ -152,6 +152,6 @@ def _warn_small(groups: Array, sizes: Integers, coverage: float) -> None:
     if small.any():
         whose = "" if groups.size == 1 else f" of group {shorten(groups[small])}"
         warn(
-            f"{int(sizes[small].min())} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
+            f"{sizes[small].min()} calibration items{whose} are fewer than 1 / (1 - coverage) - 1 = {fewest:g}: "
             f"no smaller set than that of all labels covers {coverage:g} for certain"
         )

@@ -80,12 +80,11 @@ def set_coverage(
     truth = as_truth(truth)
     expected = expected_plausibility(truth)
     chosen = _aligned(sets, expected.items, expected.categories)
-    held = _mass_coverage(truth, chosen, probability(mass, "mass"))
     values = {
-        "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(np.float64)),
-        "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(np.float64)),
-        "mass_coverage": held,
-        "size": chosen.sum(axis=2).astype(np.float64),
+        "coverage": np.einsum("ik,mik->mi", expected.values, chosen.astype(float)),
+        "majority_coverage": np.einsum("ik,mik->mi", winners(expected.values), chosen.astype(float)),
+        "mass_coverage": _mass_coverage(truth, chosen, probability(mass, "mass")),
+        "size": chosen.sum(axis=2).astype(float),
     }
     groups = np.full(expected.items.size, EVERYONE) if by is None else groups_of(by, expected.items)
     rows = []
@@ -95,10 +94,8 @@ def set_coverage(
             own = groups == group
             for quantity, of_items in values.items():
                 scale = expected.categories.size if quantity == "size" else 1
-                value = float(of_items[m, own].mean())
-                n = int(own.sum())
                 ends = (scale * end for end in _mean_interval(of_items[m, own] / scale, ci_prob))
-                rows.append((model, group, quantity, value, *ends, n))
+                rows.append((model, group, quantity, float(of_items[m, own].mean()), *ends, int(own.sum())))
     table = pd.DataFrame(rows, columns=names).assign(ci_kind="eti", ci_prob=ci_prob)
     return table.drop(columns="group") if by is None else table
 
@@ -150,8 +147,7 @@ def cross_sets(
     for f in range(folds):
         new = np.flatnonzero(fold == f)
         sets = conformalize(known[fold != f], models, **options)
-        part = models.take(new, expected.items[new])
-        found[:, new] = sets.predict_set(part, by=options.get("by")).values
+        found[:, new] = sets.predict_set(models.take(new, expected.items[new]), by=options.get("by")).values
     return xr.DataArray(
         found, {"model": predictions.models, **coords}, ("model", "item", "category"), "prediction_set"
     )
@@ -162,10 +158,10 @@ def _aligned(sets: xr.DataArray, items: Array, categories: Array) -> Booleans:
     if set(sets.dims) != {"model", "item", "category"} or sets.dtype != bool:
         raise InputError(f"sets are bool with dims (model, item, category), not {sets.dtype} with {sets.dims}")
     sets = sets.transpose("model", "item", "category")
-    column = positions(categories, np.asarray(sets["category"]), "the sets", "label")
-    row = pd.Index(np.asarray(sets["item"])).get_indexer(pd.Index(items))
+    column = positions(categories, sets["category"].values, "the sets", "label")
+    row = sets.get_index("item").get_indexer(items)
     if (row < 0).any():
-        raise InputError(f"{int((row < 0).sum())} items have a truth and no set: {shorten(items[row < 0])}")
+        raise InputError(f"{(row < 0).sum()} items have a truth and no set: {shorten(items[row < 0])}")
     return sets.values[:, row][:, :, column]
 
 
@@ -173,9 +169,7 @@ def _mass_coverage(truth: Truth, sets: Booleans, mass: float) -> Floats:
     """Return the share of draws in which a set holds the mass, shape (model, item)."""
     parts = []
     for block in plausibility_draws(truth).blocks:
-        held = np.einsum(
-            "isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(np.float64)
-        )
+        held = np.einsum("isk,mik->mis", np.asarray(block.plausibility), sets[:, block.items].astype(float))
         parts.append((held >= mass - ROUNDING).mean(axis=2))
     return np.concatenate(parts, axis=1)
 

@@ -89,8 +89,7 @@ def margin(scores: ScoreArray) -> ScoreArray:
     if scores.shape[1] < 2:
         raise InputError("score='margin' compares a label with the others, and there is one label")
     two_best = np.partition(scores, -2, axis=1)[:, -2:]
-    is_best = scores == two_best[:, 1:]
-    return scores - np.where(is_best, two_best[:, :1], two_best[:, 1:])
+    return scores - np.where(scores == two_best[:, 1:], two_best[:, :1], two_best[:, 1:])
 
 
 SCORES: dict[str, Callable[[ScoreArray], ScoreArray]] = {
@@ -122,7 +121,7 @@ def conformity(score: Score, scores: ScoreArray, models: Array, items: Array) ->
         if own.shape != one.shape or own.dtype.kind not in "fiu" or np.isnan(own).any():
             raise InputError(
                 f"model {as_python(model)!r}: the function score= returned shape {own.shape} of {own.dtype} (NaN: "
-                f"{int(np.isnan(own).sum()) if own.dtype.kind == 'f' else 0}); it must return one number for each of "
+                f"{np.isnan(own).sum() if own.dtype.kind == 'f' else 0}); it must return one number for each of "
                 f"the {one.shape} scores (item, category)"
             )
     return np.stack(found)

@@ -108,7 +108,7 @@ class ConformalSets:
     @property
     def categories(self) -> Array:
         """Names of the labels."""
-        return np.asarray(self.calibration["constant_data"]["category"])
+        return np.asarray(self.calibration["constant_data/category"])
 
     def predict_set(self, predictions: Predictions, *, by: ItemGroup | None = None) -> xr.DataArray:
         """Return the set of each item.
@@ -189,7 +189,7 @@ class ConformalSets:
 
     def _model_index(self, predictions: Predictions) -> list[int]:
         known = pd.Index(self._derived["model"].values)
-        place = known.get_indexer(pd.Index(predictions.models))
+        place = known.get_indexer(predictions.models)
         if (place < 0).any():
             unknown = as_python(predictions.models[place < 0][0])
             raise InputError(f"model {unknown!r} was not calibrated; calibrated are {shorten(known)}")
@@ -200,24 +200,23 @@ class ConformalSets:
         if self.grouped and by is None:
             raise InputError(f"these sets were calibrated by group ({shorten(known)}): pass by=")
         if by is None:
-            return np.zeros(predictions.items.size, np.int64)
+            return np.zeros(predictions.items.size, int)
         if not self.grouped:
             raise InputError(
                 "these sets were not calibrated by group; leave out by=, or pass it to conformalize"
             )
         groups = groups_of(by, predictions.items)
-        index = pd.Index(known).get_indexer(pd.Index(groups))
+        index = pd.Index(known).get_indexer(groups)
         if (index < 0).any():
             warn(
                 f"calibration never saw the groups {shorten(np.unique(groups[index < 0]))}: sets of their "
-                f"{int((index < 0).sum())} items hold all labels"
+                f"{(index < 0).sum()} items hold all labels"
             )
         return index
 
     def _array(self, values: Array, predictions: Predictions, name: str) -> xr.DataArray:
         coords = {"model": predictions.models, "item": predictions.items, "category": self.categories}
-        attrs = {"coverage": self.coverage}
-        return xr.DataArray(values, coords, ("model", "item", "category"), name, attrs)
+        return xr.DataArray(values, coords, ("model", "item", "category"), name, {"coverage": self.coverage})
 
 
 def groups_of(by: ItemGroup, items: Array) -> Array:

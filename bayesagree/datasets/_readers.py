@@ -28,10 +28,9 @@ _RTE_AQS = pd.DataFrame({"label": ["0", "1"], "aqs": [0.706485, 0.793250], "aqs_
 def cifar10h() -> Content:
     """Read the human votes on the CIFAR-10 test images and four classifiers."""
     data = arrays("cifar10h/cifar10h_counts.npz")
-    models = arrays("cifar10h/model_probs.npz")
     return Content(
         Labels.from_counts(data["counts"], labels=CIFAR10),
-        Predictions.from_scores(models, labels=CIFAR10, probabilities=True),
+        Predictions.from_scores(arrays("cifar10h/model_probs.npz"), labels=CIFAR10, probabilities=True),
         pd.Series(np.array(CIFAR10)[data["labels"]], name="gold"),
     )
 
@@ -109,11 +108,10 @@ def trec2011_teams() -> Content:
     items = table("trec2011-teams/items.csv")
     rows["label"] = (rows["score"] >= 0.5).astype(int)
     hard = rows.pivot(index="item", columns="team", values="label").reindex(items["item"].unique())
-    gold = by_item(items[items["nist_gold"] >= 0], "nist_gold")
     return Content(
         Labels.from_long(rows, annotator="team", labels=[0, 1]),
         Predictions.from_labels(hard.add_prefix("team "), labels=[0, 1]),
-        (gold >= 1).astype(int),
+        (by_item(items[items["nist_gold"] >= 0], "nist_gold") >= 1).astype(int),
     )
 
 

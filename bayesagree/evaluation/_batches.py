@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance, Named
 from bayesagree.annotations import Annotations, Labels, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten
@@ -22,7 +23,7 @@ def over_batches(
     plausibility: Any,
     metrics: Sequence[AnyMetric],
     random_seed: Seed,
-    progress: Callable[[int], None] | None,
+    progress: Advance | None,
 ) -> xr.DataTree:
     """Score one batch after the other, each with random numbers of its own, and average, weighted by items.
 
@@ -38,7 +39,7 @@ def over_batches(
     sums = {}
     models = np.empty(0)
     share = 0.0
-    settings: dict[str, Any] = {"n_items": 0}
+    settings: Named = {"n_items": 0}
     doubted: dict[str, dict[str, None]] = {"left_out": {}, "unsure": {}}
     made = xr.DataTree()
     for number, batch in enumerate(batches):

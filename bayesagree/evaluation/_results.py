@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Advance, Array, Floats, Named
 from bayesagree.annotations.runs import Runs
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.convergence import warn_not_converged
-from bayesagree.inference.posterior import Truths
+from bayesagree.inference.posterior import Groups, Truths
 from bayesagree.metrics._scorer import BlockSums, ItemSums, Scorer, by_slice
 from bayesagree.metrics.item_weights import ItemGroups
 from bayesagree.metrics.posterior_scores import warn_undefined
@@ -34,9 +34,7 @@ def _scored_block(scorer: Scorer, block: DrawBlock) -> tuple[BlockSums, Floats, 
     return scorer(block), labels, r_hat
 
 
-def scored(
-    truths: Truths, scorer: Scorer, progress: Callable[[int], None]
-) -> tuple["Results", dict[str, Any], dict[str, Any]]:
+def scored(truths: Truths, scorer: Scorer, progress: Advance) -> tuple["Results", Named, Named]:
     """Score all blocks of items under each truth; return also what the posteriors chose, and their chains.
 
     The chains, and the probability of each label of an item, are those of the first truth.
@@ -53,8 +51,8 @@ def scored(
     sums = []
     certainty = np.full((len(truths.posteriors), items.size), np.nan)
     by_label = []
-    chosen: dict[str, Any] = {}
-    mixed: dict[str, Any] = {}
+    chosen = {}
+    mixed = {}
     for level, posterior in enumerate(truths.posteriors):
         stream = posterior.blocks(truths.annotations, request)
         chosen |= stream.chosen
@@ -97,7 +95,7 @@ class Results(NamedTuple):
         found = sums.scores(inside, weighted=weighted)
         return found if self.runs is None else self.runs.mean(found)
 
-    def groups(self, chains: int) -> dict[str, dict[str, Any]]:
+    def groups(self, chains: int) -> Groups:
         """Return the variables of every group of the result."""
         first = self.sums[0]
         metrics = first.scorer.metrics
@@ -111,15 +109,15 @@ class Results(NamedTuple):
             [self.scores(sums, alone if t == 1 else slice(None)) for t, sums in enumerate(self.sums)]
         )
 
-        def named(values: Floats, *dims: str) -> dict[str, Any]:
+        def named(values: Floats, *dims: str) -> Named:
             """Give values (truth, metric, ..., model, sample) the dims (chain, draw, truth, ...) of every metric."""
             samples = np.moveaxis(values, -1, 0)
             split = samples.reshape(chains, -1, *samples.shape[1:])
             dims = ("chain", "draw", "truth", *dims, "model")
             return {m.name: (dims, split[:, :, :, c], m.attrs) for c, m in enumerate(metrics)}
 
-        groups: dict[str, dict[str, Any]] = {"posterior": named(scores)}
-        groups["certainty"] = {"annotation_certainty": (("truth", "item"), self.certainty)}
+        certainty = {"annotation_certainty": (("truth", "item"), self.certainty)}
+        groups = {"posterior": named(scores), "certainty": certainty}
         for c, metric in enumerate(metrics):
             warn_undefined(scores[:, c], metric, self.models)
         if first.scorer.weights is not None:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.posterior import Truths
 
@@ -60,4 +61,4 @@ def _chance_of_worst(values: xr.DataArray) -> xr.DataArray:
     """Return how often each group has the worst score; groups that tie share a draw."""
     bad = -values if values.attrs["higher_is_better"] else values
     worst = bad == bad.max("group")
-    return (worst / worst.sum("group")).mean(("chain", "draw"))
+    return (worst / worst.sum("group")).mean(SAMPLE)

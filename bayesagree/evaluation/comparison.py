@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Named, Pair
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
@@ -30,7 +30,7 @@ class ModelScores(NamedTuple):
     # of doubtful independence do not inform, where there is one.
     draws: Sequence[Floats]
     merits: Sequence[Floats]
-    attrs: dict[str, Any]
+    attrs: Named
 
     @classmethod
     def of(cls, result: Scores, metric: str | None, reliability: float | None) -> Self:
@@ -48,10 +48,10 @@ class ModelScores(NamedTuple):
         mean = draws.mean(axis=0)
         order = np.argsort(-sign * mean if best is None else np.abs(mean - best), kind="stable")
         attrs = {"metric": name, "higher_is_better": int(sign > 0)} | ({} if best is None else {"best": best})
-        models = np.asarray(scores["model"])[order]
+        models = scores["model"].values[order]
         return cls(name, models, [one[:, order] for one in every], [one[:, order] for one in merits], attrs)
 
-    def interval(self, values: Sequence[Floats], ci_prob: float) -> tuple[Floats, Floats]:
+    def interval(self, values: Sequence[Floats], ci_prob: float) -> Pair:
         """Return the HDI of each column; of two truths the interval that holds both."""
         ends = [column_hdi(one, ci_prob) for one in values]
         return np.fmin.reduce([low for low, _ in ends]), np.fmax.reduce([high for _, high in ends])
@@ -147,7 +147,6 @@ def compare(
     found = ModelScores.of(result, metric, reliability)
     lower, upper = found.interval(found.draws, ci_prob)
     pairs = found.pairs(ci_prob)
-    standings = standing(*found.merits, prob=ci_prob)
     to_best = {name: np.append(0.0, pairs[name][1:, 0]) for name in ("difference", "lower", "upper")}
     table = pd.DataFrame(
         {
@@ -155,7 +154,7 @@ def compare(
             "lower": lower,
             "upper": upper,
             "prob_best": found.places()[:, 0],
-            **standings._asdict(),
+            **standing(*found.merits, prob=ci_prob)._asdict(),
             "difference": to_best["difference"],
             "difference_lower": to_best["lower"],
             "difference_upper": to_best["upper"],

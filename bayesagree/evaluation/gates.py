@@ -25,14 +25,14 @@ WALKS = 200_000
 class Claim(NamedTuple):
     """A claim about two models, and what the annotations say of it."""
 
+    # Whether the claim has the required probability.
     supported: bool
-    """Whether the claim has the required probability."""
+    # Probability of the claim.
     found: float
-    """Probability of the claim."""
+    # The claim, its probability, the required one, and the difference of the scores.
     sentence: str
-    """The claim, its probability, the required one, and the difference of the scores."""
+    # What `pairwise` says of the two models: model, other_model, prob_better, difference, lower, upper.
     table: pd.DataFrame
-    """What `pairwise` says of the two models: model, other_model, prob_better, difference, lower, upper."""
 
 
 def assert_better(
@@ -161,7 +161,7 @@ def claim_of(result: xr.DataTree, new: Any, old: Any, probability: float, margin
     gaps = [np.round(merit[:, first] - merit[:, second] - margin, 12) for merit in scores.merits]
     found = float(np.mean([(gap > 0).mean() + (gap == 0).mean() / 2 for gap in gaps]))
     pair = pairwise(result, metric).sel(model=[new], other_model=[old]).drop_dims("rank")
-    row: Any = pair.to_dataframe().reset_index()
+    row = pair.to_dataframe().reset_index()
     by = f" by {f'{abs(margin):g}'.removeprefix('0')}" * (margin != 0)
     claimed = f"{'not worse' if margin < 0 else 'better'} than {old}{by}"
     difference, lower, upper = (float(row[name].iloc[0]) for name in ("difference", "lower", "upper"))

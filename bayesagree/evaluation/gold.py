@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Booleans
+from bayesagree._types import Booleans, Named
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -40,7 +40,7 @@ def split_in_two(slices: ItemGroups | None, some: Booleans | None) -> ItemGroups
     return ItemGroups(one.name, np.repeat(one.names, 2), 2 * one.code + some)
 
 
-def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -> dict[str, Any]:
+def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -> Named:
     """Return how many items have gold, on what share the vote agrees, and whether the votes prefer it to gold.
 
     Examples
@@ -52,7 +52,7 @@ def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -
     (3, 0.667, True)
     """
     votes = labels.select(np.isin(labels.items, [*gold])[labels.item_index])
-    found: dict[str, Any] = {"n_gold": len(gold)}
+    found = {"n_gold": len(gold)}
     if votes.items.size == 0:  # nobody annotated an item with gold
         return found
     codes = pd.Index(votes.categories).get_indexer(pd.Index([gold[item] for item in votes.items.tolist()]))
@@ -60,7 +60,7 @@ def vote_against_gold(labels: Any, gold: Mapping[Any, Any], random_seed: Seed) -
     most = counts == counts.max(axis=1, keepdims=True)
     vote = row_shares(most)  # a tied vote is right by the share of its labels
     tree = Dirichlet().draw(votes, Request(random_seed=random_seed, top_labels=1))
-    top = np.asarray(tree["posterior"]["top_label"]).reshape(-1, codes.size)
+    top = np.asarray(tree["posterior/top_label"]).reshape(-1, codes.size)
     gap = (vote[at, top] - (top == codes)).sum(axis=1)
     better = float((gap > 1e-9).mean() + (np.abs(gap) <= 1e-9).mean() / 2)
     return found | {"vote_agrees": float(vote[at, codes].mean()), "vote_beats_gold": better}

@@ -9,13 +9,14 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", sect
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance, Named, silent
 from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, without_missing
@@ -68,7 +69,7 @@ def evaluate(
     chains: int = 4,
     random_seed: Seed = None,
     client: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
     **options: Any,
 ) -> xr.DataTree:
     """Score every model under the uncertainty that the annotations leave about the truth.
@@ -201,16 +202,16 @@ def evaluate(
     if isinstance(metrics, str) or callable(metrics):
         metrics = [metrics]
     if isinstance(annotations, Iterator):
-        alone: dict[str, Any] = {"predictions": predictions, "by": by, "cluster": cluster, "risk": risk}
+        alone = {"predictions": predictions, "by": by, "cluster": cluster, "risk": risk}
         alone |= {"items": items != "fixed" or None, "gold": gold}
         wrong = [name for name, value in alone.items() if value is not None]
         if wrong:
             raise InputError(f"{wrong[0]}= needs all items at once; leave it out, or call evaluate() on them")
-        how: dict[str, Any] = {"reliability": reliability, "metrics": metrics, "truth_is": truth_is}
+        how = {"reliability": reliability, "metrics": metrics, "truth_is": truth_is}
         how |= {"missing": missing, "another_annotator": another_annotator, "draws": draws, "chains": chains}
         once = partial(evaluate, **how, client=client, **options)
         return over_batches(annotations, once, plausibility, metrics or (), random_seed, progress)
-    votes: Annotations = as_annotations(annotations)
+    votes = as_annotations(annotations)
     predictions = as_predictions(predictions, votes, may_lack=True, runs=True)
     if predictions is None:
         raise InputError(
@@ -227,7 +228,7 @@ def evaluate(
     pooled, runs = kept.pooled(), kept.runs
     known = None if gold is None else scored_gold(gold, predictions, kept)
     options |= {} if known is None else {"gold": known}
-    levels = None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, np.float64)).tolist())
+    levels = None if reliability is None else tuple(np.atleast_1d(np.asarray(reliability, float)).tolist())
     choice = Choice(plausibility, "")
     if is_auto(plausibility):
         if options.get("exclude") is None:
@@ -271,7 +272,7 @@ def evaluate(
     sampled = stream_apart(seed, "sampled truth") if truth_is == "sampled" else None
     another = stream_apart(seed, "another annotator") if another_annotator else None
     scorer = Scorer(given, requested, split_in_two(slices, apart), weights, sampled, another)
-    results, learnt, mixed = scored(truths, scorer, progress or (lambda n_items: None))
+    results, learnt, mixed = scored(truths, scorer, progress or silent)
     models = np.append(given.model_names, ANOTHER_ANNOTATOR) if another_annotator else given.model_names
     found = results._replace(models=models, by=slices, gold=known is not None, runs=runs)
     coords = {
@@ -295,8 +296,9 @@ def evaluate(
         drawn = {name: of.values for name, of in groups["posterior"].items()}
         warn_of_numbers(drawn, f"raise draws={request.draws}")
     settings |= learnt | {"choice": choice.reason} | dict(truths.settings)
-    made: Any = {"model": posterior.name, "engine": posterior.engine, "random_seed": seed}
-    return result_tree(groups, coords, **made, settings=settings)
+    return result_tree(
+        groups, coords, model=posterior.name, engine=posterior.engine, random_seed=seed, settings=settings
+    )
 
 
 def _check(metrics: Sequence[Metric], truth_is: str, items: str, both: bool, cluster: Any) -> None:
@@ -319,7 +321,7 @@ def _check(metrics: Sequence[Metric], truth_is: str, items: str, both: bool, clu
         raise InputError("cluster= names what is resampled together: pass items='bootstrap' with it")
 
 
-def _stated(plausibility: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def _stated(plausibility: Any, options: Mapping[str, Any]) -> Named:
     """Return the arguments of a posterior that the user stated, for the settings; reliabilities stand there already."""
     if isinstance(plausibility, Posterior):
         every = {name: getattr(plausibility, name) for name in plausibility.arguments()}

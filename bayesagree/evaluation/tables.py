@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.annotations import Annotations, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
@@ -67,7 +68,7 @@ def score_intervals(result: xr.DataTree, *, group: str = "posterior", ci_prob: f
 
 def intervals_of(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
     """Return mean and highest density interval of each variable, (metric, ...)."""
-    flat = draws.to_dataarray("metric").stack(sample=("chain", "draw")).transpose("sample", ...)
+    flat = draws.to_dataarray("metric").stack(sample=SAMPLE).transpose("sample", ...)
     mean = flat.mean("sample")
     columns = flat.values.reshape(len(flat), -1).T
     known = [hdi(own, ci_prob) if (own := one[~np.isnan(one)]).size else (np.nan, np.nan) for one in columns]
@@ -75,7 +76,7 @@ def intervals_of(draws: xr.Dataset, ci_prob: float) -> xr.Dataset:
     return xr.Dataset(dict(zip(("score", "lower", "upper"), (mean, *ends))))
 
 
-def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
+def slice_table(result: xr.DataTree) -> pd.DataFrame:
     """Scores of slices of the items as records.
 
     Parameters
@@ -90,7 +91,7 @@ def slice_table(result: xr.DataTree, *, ci_prob: float = 0.95) -> pd.DataFrame:
     DataFrame
         Columns metric, reliability, the name of the slices, side (slice, rest, difference), model, mean, lower, upper.
     """
-    found = intervals_of(result["slices"].to_dataset(), ci_prob).rename(score="mean")
+    found = intervals_of(result["slices"].to_dataset(), 0.95).rename(score="mean")
     return found.to_dataframe([*map(str, found["mean"].dims)]).reset_index()
 
 
@@ -135,7 +136,7 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
     groups["annotations_only"] = "annotations_only"
     means = {
-        name: result[group].to_dataset().mean(("chain", "draw")).to_dataarray("metric")
+        name: result[group].to_dataset().mean(SAMPLE).to_dataarray("metric")
         for name, group in groups.items()
         if group in result
     }

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import SAMPLE, Array, Floats
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Annotators, Labels, Predictions, Ratings
 from bayesagree.comparisons._cells import outcome_probabilities
 from bayesagree.comparisons.posterior import davidson
@@ -106,10 +107,8 @@ class Case:
     def verdicts(self) -> pd.DataFrame:
         """What each verdict gives the first of two models, a tie a half, and what strengths and care let expect."""
         games = self.comparisons
-        tree: Any = davidson(games, order=None, draws=500, random_seed=self.random_seed)[
-            "posterior"
-        ].to_dataset()
-        mean = {str(name): value.mean(("chain", "draw")).values for name, value in tree.items()}
+        tree = davidson(games, order=None, draws=500, random_seed=self.random_seed)["posterior"].to_dataset()
+        mean = {str(name): value.mean(SAMPLE).values for name, value in tree.items()}
         care, tie = (
             mean.get(name, np.array(none)) for name, none in (("discrimination", 1.0), ("tie", -np.inf))
         )
@@ -141,18 +140,13 @@ class Case:
         item = self.annotations.item_index
         rest = np.bincount(item)[item] - 1.0
         need(rest.any(), "items with two answers")
-        same = table(item, self.code)[item, self.code] - 1
+        same = pair_counts(item, self.code)[item, self.code] - 1
         return np.where(rest > 0, np.heaviside(same - rest / 2, 0.5), np.nan)
 
     @cached_property
     def given(self) -> Floats:
         """How often each annotator gives each answer, shape (annotator, code)."""
-        return table(self.who, self.code).toarray()
-
-
-def table(row: Array, column: Array, shape: tuple[int, int] | None = None) -> Any:
-    """Count pairs, sparse, shape (row, column)."""
-    return sp.sparse.csr_array((np.ones(row.size), (row, column)), shape)
+        return pair_counts(self.who, self.code).toarray()
 
 
 def share(part: Any, whole: Any) -> str:

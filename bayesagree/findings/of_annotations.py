@@ -8,12 +8,13 @@ import pandas as pd
 import scipy as sp
 
 from bayesagree._types import Array, Floats
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.annotations._words import missing_words, name_key, person_key, similar
 from bayesagree.annotations.gold import gold_codes
 from bayesagree.errors import shorten
-from bayesagree.findings.case import CHANCE, ENOUGH, Case, Checks, Finding, interval, need, share, surest, table
+from bayesagree.findings.case import CHANCE, ENOUGH, Case, Checks, Finding, interval, need, share, surest
 
 # Annotators whose pairs are compared; part of what could agree beyond expectation that does, from which one may copy.
 MOST, COPIED = 150, 0.5
@@ -43,7 +44,7 @@ def copies(case: Case) -> Finding:
     of camps or of items of unlike difficulty, sets the scale on which a pair stands out.
     """
     often = np.argsort(case.given.sum(axis=1), kind="stable")[-MOST:]
-    cell = case.annotations.item_index.astype(np.int64) * case.given.shape[1] + case.code
+    cell = case.annotations.item_index.astype(int) * case.given.shape[1] + case.code
     met, same = (_met(case.who, at, often) for at in (case.annotations.item_index, cell))
     rate = (case.given / np.maximum(case.given.sum(axis=1, keepdims=True), 1))[often]
     habit = np.minimum(rate @ rate.T, 0.98)
@@ -71,7 +72,9 @@ def copies(case: Case) -> Finding:
 
 def _met(who: Array, at: Array, often: Array) -> Floats:
     """Count what each two annotators have in common, shape (annotator, annotator), without rows of nobody (-1)."""
-    by = table(who[who >= 0], at[who >= 0], (int(max(who.max(), often.max())) + 1, int(at.max()) + 1))[often]
+    by = pair_counts(who[who >= 0], at[who >= 0], (int(max(who.max(), often.max())) + 1, int(at.max()) + 1))[
+        often
+    ]
     return (by @ by.T).toarray() * (1 - np.eye(often.size))
 
 
@@ -179,13 +182,12 @@ def camps(case: Case) -> Finding:
     of = np.full(len(case.given), -1)
     of[often] = np.linalg.eigh(alike)[1][:, -1] > 0
     sides = [late & (of[case.who] == k) for k in (0, 1)]
-    first, second = (table(item[rows], case.code[rows], shape).toarray() for rows in sides)
+    first, second = (pair_counts(item[rows], case.code[rows], shape).toarray() for rows in sides)
     z, apart = min(_apart(first, second), _apart(second, first))
     names = [case.annotations.annotators[of == k].tolist() for k in (0, 1)]
     sizes = " and ".join(str(len(camp)) for camp in names)
-    severity = "warning" if apart > FAR else None
     said = f"annotators form camps of {sizes}, which agree more within, by {apart:.2f}"
-    return Finding(min(names, key=len), said, float(sp.stats.norm.sf(z)), severity)
+    return Finding(min(names, key=len), said, float(sp.stats.norm.sf(z)), "warning" if apart > FAR else None)
 
 
 def _apart(one: Floats, other: Floats) -> tuple[float, float]:
@@ -254,9 +256,8 @@ def too_fast(case: Case) -> Finding:
     """Annotators who answer too fast."""
     need("time" in case.time, "the seconds of each answer (time=)")
     usual = case.time["time"].median()
-    names = case.annotations.annotators
     fast = (case.time["time"] < FAST * usual).groupby(case.time["annotator"]).agg(["sum", "count"])
-    part, n = fast.reindex(names, fill_value=0).to_numpy().T
+    part, n = fast.reindex(case.annotations.annotators, fill_value=0).to_numpy().T
     chance = sp.stats.binom.sf(part - 1, n, 0.5)
     rule = f"in a third of the usual {usual:.1f} seconds"
     return _annotators(case, chance, lambda j: f"gives {share(part[j], n[j])} of the answers {rule}")
@@ -290,15 +291,14 @@ def drifts(case: Case) -> Finding:
 def repeats(case: Case) -> Finding:
     """Annotators who give another answer when an item comes again."""
     rows = pd.DataFrame({"item": case.annotations.item_index, "who": case.who, "code": case.code})
-    again: Any = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
+    again = rows.groupby(["item", "who"])["code"].agg(["size", "nunique"]).query("size > 1")
     # Several labels of one answer are all different.
     need((again["nunique"] < again["size"]).any(), "items that an annotator answered twice")
     other = again.query("nunique > 1")
     where = case.annotations.items[other.index.unique("item")].tolist()
-    chance = float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED))
     changed = share(len(other), len(again))
     said = f"when an item came again, annotators gave another answer in {changed} of the cases"
-    return Finding(where, said, chance)
+    return Finding(where, said, float(sp.stats.binom.sf(len(other) - 1, len(again), CHANGED)))
 
 
 @CHECKS.add("note", "score with the doubt, {score}, and add votes there: {next}")

@@ -44,9 +44,8 @@ def missing(case: Case) -> Finding:
     items, models = case.every_item, case.models
     lacks = models.lacking().sum(axis=1) + items.size - models.items.size
     worst = models.models[lacks.argmax()].item()
-    part = share(lacks.max(), items.size)
     severity = "critical" if lacks.max() > MANY * items.size else None
-    said = f"{worst!r} predicts nothing for {part} of the items"
+    said = f"{worst!r} predicts nothing for {share(lacks.max(), items.size)} of the items"
     return Finding(models.models[lacks > 0].tolist(), said, severity=severity)
 
 
@@ -63,13 +62,12 @@ def base_rate(case: Case) -> Finding:
     chance = (counts.sum(axis=0) / counts.sum())[hard].mean(axis=1)
     kappa, error = (hit.mean(axis=1) - chance, sp.stats.sem(hit, axis=1) + 1e-9) / (1 - chance)
     names, half = case.models.models.tolist(), 1.96 * error
-    p = sp.stats.norm.cdf((kappa - USELESS) / error) * len(names)
 
     def say(k: int) -> str:
         found = interval(kappa[k], kappa[k] - half[k], kappa[k] + half[k])
         return f"{names[k]!r} matches the votes hardly better than chance: kappa {found}"
 
-    return surest(names, p, say)
+    return surest(names, sp.stats.norm.cdf((kappa - USELESS) / error) * len(names), say)
 
 
 @CHECKS.add("warning", "score the models for each group: {groups}")
@@ -103,8 +101,9 @@ def served_badly(case: Case) -> Finding:
 @CHECKS.add("note", "call none of them the best; how many items and votes would tell them apart: {plan}")
 def unseparated(case: Case) -> Finding:
     """Models that nothing separates from the best."""
-    how = {"plausibility": "dirichlet", "missing": "skip", "random_seed": case.random_seed}
-    table: Any = compare(evaluate(case.labels, case.models, **how))
+    seed = case.random_seed
+    tree = evaluate(case.labels, case.models, plausibility="dirichlet", missing="skip", random_seed=seed)
+    table: Any = compare(tree)
     best = table.iloc[0]
     first = table.index[table["tier"] == 1].tolist()
     accuracy = interval(best["score"], best["lower"], best["upper"])

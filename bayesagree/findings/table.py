@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, silent
 from bayesagree.annotations import Comparisons, Labels, Rankings, Ratings
 from bayesagree.annotations._columns import column, float_column
 from bayesagree.annotations.gold import Gold
@@ -43,7 +43,7 @@ def audit(
     gold: Gold | None = None,
     time: pd.DataFrame | None = None,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     """Look for what is wrong with a test set, and rank it.
 

@@ -62,7 +62,7 @@ def uncertain_accuracy(
         answers = {score.sample_id: score.score.answer for score in scores}
         voted = {score.sample_id: (score.sample_metadata or {}).get(votes) for score in scores}
         people, models = _annotated(answers, voted, votes, labels)
-        how: Any = {"plausibility": plausibility, "missing": "wrong", "random_seed": random_seed}
+        how = {"plausibility": plausibility, "missing": "wrong", "random_seed": random_seed}
         result = evaluate(people, models, metrics=("accuracy",), draws=1000, **how)
         return _interval("accuracy", result["posterior"].to_dataset()["accuracy"])
 
@@ -157,8 +157,9 @@ def _annotated(
     people = _labels({item: voted[item] for item in items}, labels)
     known = {str(label): label for label in people.categories.tolist()}
     predicted = [known.get(str(answers[item])) for item in people.items.tolist()]
-    names: Any = {"items": people.items.tolist(), "labels": list(known.values())}
-    return people, Predictions.from_labels({model: predicted}, **names)
+    return people, Predictions.from_labels(
+        {model: predicted}, items=people.items.tolist(), labels=list(known.values())
+    )
 
 
 def _labels(given: Mapping[Any, Any], labels: Sequence[Any] | None) -> "Labels":

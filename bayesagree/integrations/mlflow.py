@@ -5,7 +5,7 @@ The extra ``bayesagree[mlflow]`` installs what it needs.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,7 +134,7 @@ def log_result(result: xr.DataTree, *, report: str | Path | None = None, prefix:
     prefix
         Put before every name, such as ``"test/"``.
     """
-    table: Any = score_table(result)
+    table = score_table(result)
     several = "reliability" in table
     for row in table.to_dict("records"):
         level = f"/reliability {row['reliability']:g}" if several else ""
@@ -156,7 +156,7 @@ def _assessments(traces: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         missing = {"trace_id", "assessments"} - set(traces.columns)
         if missing:
             raise InputError(f"the traces have no column {shorten(sorted(missing))}; see mlflow.search_traces")
-        pairs: Iterable[tuple[str, Any]] = zip(traces["trace_id"], traces["assessments"])
+        pairs = zip(traces["trace_id"], traces["assessments"])
     else:
         pairs = ((trace.info.trace_id, trace.info.assessments) for trace in traces)
     for item, given in pairs:

@@ -15,6 +15,7 @@ from bayesagree.errors import InputError, as_python, refuse, shorten, warn
 from bayesagree.inference.cells import cell_sums
 from bayesagree.io.doors import as_annotations
 from bayesagree.judges.prior import CorrectedRatePrior
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Answers from which a judge who always gives the same one is named.
 FEWEST = 10
@@ -22,6 +23,12 @@ FEWEST = 10
 ALL = "all"
 # Standard deviation of numbers up to about 10 that are the same but for their rounding.
 SAME = 1e-9
+
+
+Verdicts = Labels | Ratings
+# Groupings of the items by name, and the inclusion probability of each item.
+By = Mapping[str, ItemGroup] | pd.DataFrame | None
+Inclusion = Mapping[Hashable, float] | pd.Series | None
 
 
 class Factor(NamedTuple):
@@ -74,12 +81,12 @@ LEAST_INCLUSION = 1e-6
 
 
 def panel_of(
-    verdicts: Labels | Ratings,
+    verdicts: Verdicts,
     people: Labels,
     system: ItemGroup | None,
     positive: Hashable,
-    by: Mapping[str, ItemGroup] | pd.DataFrame | None,
-    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
+    by: By,
+    inclusion: Inclusion = None,
 ) -> Panel:
     """Join verdicts and votes by item, checked."""
     verdicts = as_annotations(verdicts, (Labels, Ratings), "verdicts")
@@ -87,7 +94,7 @@ def panel_of(
     if not verdicts.annotators_known:
         raise InputError("the judges are unknown; name them as the annotators of the verdicts")
     items = verdicts.items
-    place = pd.Index(items).get_indexer(pd.Index(people.items))
+    place = pd.Index(items).get_indexer(people.items)
     if (place < 0).any():
         raise InputError(
             f"people labelled items on which there is no verdict: {shorten(people.items[place < 0])}; verdicts are on "
@@ -100,10 +107,10 @@ def panel_of(
         of_person = verdict_values(people, positive)
         number = np.isfinite(of_person).sum(axis=1)
         yes = np.nansum(of_person, axis=1)
-    votes = np.zeros(items.size, np.int64)
+    votes = np.zeros(items.size, int)
     agree = np.zeros(items.size)
     votes[place], agree[place] = number, yes
-    everything: Any = np.full(items.size, ALL) if system is None else system
+    everything = np.full(items.size, ALL) if system is None else system
     groupings = {"system": everything, **(dict(by.items()) if by is not None else {})}
     factors = [_factor(str(name), groups, items) for name, groups in groupings.items()]
     chance = None if inclusion is None else inclusion_of(inclusion, items, votes > 0)
@@ -160,7 +167,7 @@ def regression(panel: Panel, prior: CorrectedRatePrior) -> Regression:
             names = [f"{factor.name} {name}: {column}" for column in called]
             parts.append((base * (factor.code == level)[:, None], scale_index, names))
     blocks, index, names = zip(*parts)
-    return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, np.float64))
+    return Regression(np.hstack(blocks), [*chain(*names)], np.concatenate(index), np.array(scales, float))
 
 
 def inclusion_of(given: Mapping[Hashable, float] | pd.Series, items: Array, seen: Booleans) -> Floats:
@@ -181,13 +188,13 @@ def _strata(inclusion: Floats) -> Factor:
     """Group the items by inclusion probability, about as many labels expected in each stratum."""
     order = np.argsort(inclusion, kind="stable")
     before = np.cumsum(inclusion[order]) - inclusion[order] / 2
-    stratum = np.empty(inclusion.size, np.int64)
-    stratum[order] = np.minimum(before / inclusion.sum() * STRATA, STRATA - 1).astype(np.int64)
+    stratum = np.empty(inclusion.size, int)
+    stratum[order] = np.minimum(before / inclusion.sum() * STRATA, STRATA - 1).astype(int)
     # Equal probabilities belong together, in the stratum where the first of them is.
     _, first, back = np.unique(inclusion[order], return_index=True, return_inverse=True)
     stratum[order] = stratum[order][first][back]
     levels, code = np.unique(stratum, return_inverse=True)
-    return Factor("inclusion", levels.astype(str), code.astype(np.int64))
+    return Factor("inclusion", levels.astype(str), code.astype(int))
 
 
 def _standardised(verdict: Floats) -> Floats:
@@ -198,7 +205,7 @@ def _standardised(verdict: Floats) -> Floats:
     return centred / np.where(spread > SAME, spread, 1.0)
 
 
-def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
+def verdict_values(verdicts: Verdicts, positive: Hashable) -> Floats:
     """Return verdicts between 0 and 1, (item, judge): is it the positive label, or where on the scale is it."""
     if isinstance(verdicts, Labels):
         value = (verdicts.label_index == _code(verdicts, positive)).astype(float)
@@ -209,13 +216,12 @@ def verdict_values(verdicts: Labels | Ratings, positive: Hashable) -> Floats:
         weight = np.ones(value.size)
     shape = (verdicts.items.size, verdicts.annotators.size)
     cell = verdicts.item_index, verdicts.annotator_index
-    with np.errstate(invalid="ignore"):
-        return cell_sums(shape, *cell, weight=value * weight) / cell_sums(shape, *cell, weight=weight)
+    return ratio(cell_sums(shape, *cell, weight=value * weight), cell_sums(shape, *cell, weight=weight))
 
 
 def verdict_codes(judges: Labels) -> Integers:
     """Return the category that each judge gave each item, the first of repeated ones, -1 for none: (item, judge)."""
-    codes = np.full((judges.items.size, judges.annotators.size), -1, np.int64)
+    codes = np.full((judges.items.size, judges.annotators.size), -1, int)
     codes[judges.item_index[::-1], judges.annotator_index[::-1]] = judges.label_index[::-1]
     return codes
 
@@ -232,4 +238,4 @@ def _code(labels: Labels, positive: Hashable) -> int:
 
 def _factor(name: str, groups: ItemGroup, items: Array) -> Factor:
     code, levels = pd.factorize(group_of_each(groups, items, name).astype(str), sort=True)
-    return Factor(name, np.asarray(levels, str), code.astype(np.int64))
+    return Factor(name, np.asarray(levels, str), code.astype(int))

@@ -56,7 +56,7 @@ class Votes:
         self.scale_of = np.where(data.scale_index < 0, data.scale_prior.size, data.scale_index)
         self.of_scale = (self.scale_of[:, None] == np.arange(data.scale_prior.size)).astype(float)
         rows = np.column_stack([data.columns, panel.votes, panel.positive])[panel.seen]
-        rows, self.alike = np.unique(rows.astype(np.float64), axis=0, return_counts=True)
+        rows, self.alike = np.unique(rows.astype(float), axis=0, return_counts=True)
         self.columns, self.votes, self.positive = np.ascontiguousarray(rows[:, :-2]), rows[:, -2], rows[:, -1]
         if self.share:
             kinds, self.kind = np.unique([self.votes, self.positive], axis=1, return_inverse=True)

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Integers
+from bayesagree._types import Advance, Floats, Integers, Pair, Rng, silent
 from bayesagree.inference.cells import row_shares
 from bayesagree.inference.slices import Fit, chains_of
 
@@ -17,14 +17,11 @@ from bayesagree.inference.slices import Fit, chains_of
 SPREADS = np.arange(-14, 5, 0.1)
 
 
-def win_draws(
-    counts: Integers, n_draws: int, rng: np.random.Generator, progress: Advance = lambda n: None
-) -> tuple[Floats, Floats]:
+def win_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = silent) -> Pair:
     """Draw the probabilities of each annotator, (draw, annotator, 3), and of a new one, (draw, 3)."""
     shared = _shared_draws(counts, n_draws, rng, progress)
     concentration = np.exp(_log_mean(shared)) * _kappa(shared)[:, None]
-    of_each = _dirichlet(concentration[:, None, :] + counts, rng)
-    return of_each, _dirichlet(concentration, rng)
+    return _dirichlet(concentration[:, None, :] + counts, rng), _dirichlet(concentration, rng)
 
 
 def log_posterior(point: Floats, counts: Integers) -> Floats:
@@ -33,15 +30,12 @@ def log_posterior(point: Floats, counts: Integers) -> Floats:
     # A share of nearly 0 is nearly impossible, and neither 0 nor its logarithm is to be had.
     shape = np.maximum(np.exp(log_mean) * kappa[:, None], 1e-300)
     each = sp.special.gammaln(shape[:, None, :] + counts) - sp.special.gammaln(shape)[:, None, :]
-    total = counts.sum(axis=1)
-    whole = sp.special.gammaln(kappa[:, None] + total) - sp.special.gammaln(kappa)[:, None]
+    whole = sp.special.gammaln(kappa[:, None] + counts.sum(axis=1)) - sp.special.gammaln(kappa)[:, None]
     jacobian = log_mean.sum(axis=1) - np.logaddexp(0, point[:, 2]) - np.logaddexp(0, -point[:, 2])
     return each.sum(axis=(1, 2)) - whole.sum(axis=1) + jacobian
 
 
-def _shared_draws(
-    counts: Integers, n_draws: int, rng: np.random.Generator, progress: Advance = lambda n: None
-) -> Floats:
+def _shared_draws(counts: Integers, n_draws: int, rng: Rng, progress: Advance = silent) -> Floats:
     log = np.log(counts.sum(axis=0) + 1.0)
     ratios = log[:2] - log[2]
     height = log_posterior(np.column_stack([np.tile(ratios, (SPREADS.size, 1)), SPREADS]), counts)
@@ -49,9 +43,8 @@ def _shared_draws(
     middle = share @ SPREADS
     sd = np.sqrt(share @ (SPREADS - middle) ** 2) + 0.5
     fit = Fit(np.append(ratios, middle), np.diag([*np.sqrt(np.exp(-log[:2]) + np.exp(-log[2])), sd]))
-    density = partial(log_posterior, counts=counts)
     # Of three parameters with one mode draws after three sweeps hardly depend.
-    drawn = chains_of(density, [fit], n_draws, 1, rng, progress, sweeps=3)[0]
+    drawn = chains_of(partial(log_posterior, counts=counts), [fit], n_draws, 1, rng, progress, sweeps=3)[0]
     return drawn[rng.permutation(n_draws)]  # neighbours hardly depend
 
 
@@ -64,6 +57,5 @@ def _kappa(points: Floats) -> Floats:
     return np.expm1(np.minimum(2 * np.logaddexp(0, -points[:, 2]), np.log(1e7)))
 
 
-def _dirichlet(shape: Floats, rng: np.random.Generator) -> Floats:
-    gamma = np.maximum(rng.standard_gamma(shape), 1e-300)
-    return row_shares(gamma)
+def _dirichlet(shape: Floats, rng: Rng) -> Floats:
+    return row_shares(np.maximum(rng.standard_gamma(shape), 1e-300))

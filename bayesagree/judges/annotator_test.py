@@ -24,7 +24,7 @@ import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Booleans, Floats, Integers
+from bayesagree._types import Advance, Booleans, Floats, Integers, Named, Pair, Rng, silent
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.predictions import Predictions
@@ -32,7 +32,7 @@ from bayesagree.errors import InputError, positive, positive_int, shorten, warn
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
-from bayesagree.judges._panel import verdict_codes, warn_of_one_answer
+from bayesagree.judges._panel import Verdicts, verdict_codes, warn_of_one_answer
 from bayesagree.judges._win_rates import win_draws
 
 # The level and the share of annotators of Calderon et al., section 3.
@@ -43,8 +43,8 @@ ENOUGH = 0.5
 
 
 def alternative_annotator_test(
-    labels: Labels | Ratings,
-    judges: Predictions | Labels | Ratings,
+    labels: Verdicts,
+    judges: Predictions | Verdicts,
     *,
     epsilon: float = 0.2,
     min_items: int = 30,
@@ -52,7 +52,7 @@ def alternative_annotator_test(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.Dataset:
     """Test whether each judge may replace a person: winning rate, advantage, exact test and posterior.
 
@@ -127,7 +127,7 @@ def alternative_annotator_test(
     (1.0, True)
     """
     labels = as_annotations(labels, (Labels, Ratings), "labels")
-    given = isinstance(judges, Labels | Ratings)
+    given = isinstance(judges, Verdicts)
     answers = _answers(judges, labels) if given else as_predictions(judges, labels, "judges")
     margin = positive(epsilon, "epsilon", zero=True)
     n_draws = positive_int(draws, "draws") * positive_int(chains, "chains")
@@ -151,7 +151,7 @@ def alternative_annotator_test(
     )
 
 
-def exact_test(counts: Integers, epsilon: float) -> dict[str, Any]:
+def exact_test(counts: Integers, epsilon: float) -> Named:
     """Test one judge by its counts of ties, own wins and the person's wins, shape (annotator, 3).
 
     The p-value is one-sided, against a mean of W^h - W^f in {-1, 0, 1} of epsilon or more.
@@ -173,10 +173,10 @@ def posterior_test(
     counts: Integers,
     epsilon: float,
     n_draws: int,
-    rng: np.random.Generator,
+    rng: Rng,
     ci_prob: float,
-    progress: Advance = lambda done: None,
-) -> dict[str, Any]:
+    progress: Advance = silent,
+) -> Named:
     """Summarise the posterior of one judge, of these annotators and of a new one."""
     of_each, of_new = win_draws(counts, n_draws, rng, progress)
     below = of_each[:, :, 2] - of_each[:, :, 1] < epsilon
@@ -187,7 +187,7 @@ def posterior_test(
     return found | {"prob_new_annotator": (of_new[:, 2] - of_new[:, 1] < epsilon).mean()}
 
 
-def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Predictions:
+def _answers(verdicts: Verdicts, people: Verdicts) -> Predictions:
     """Return what each judge, an annotator of the verdicts, answered on the items of people.
 
     Of labels the first of an item counts, of ratings the mean.
@@ -196,11 +196,11 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
         raise InputError("the judges are unknown, and each is a model here; give their names")
     items = people.items.tolist()
     if isinstance(verdicts, Ratings):
-        means: Any = (
+        means = (
             verdicts.to_long().pivot_table(index="item", columns="annotator", values="rating").reindex(items)
         )
         return Predictions.from_labels({str(judge): means[judge] for judge in means.columns})
-    rows = pd.Index(verdicts.items).get_indexer(pd.Index(people.items))
+    rows = pd.Index(verdicts.items).get_indexer(people.items)
     codes = np.where(rows[:, None] < 0, -1, verdict_codes(verdicts)[rows])
     names = [*verdicts.categories, None]
     predicted = {
@@ -209,27 +209,26 @@ def _answers(verdicts: Labels | Ratings, people: Labels | Ratings) -> Prediction
     return Predictions.from_labels(predicted, items=items, labels=verdicts.categories.tolist())
 
 
-def win_counts(labels: Labels | Ratings, judges: Predictions) -> Integers:
+def win_counts(labels: Verdicts, judges: Predictions) -> Integers:
     """Count the items on which each judge and person tie, the judge wins, the person wins: (model, annotator, 3)."""
     if not labels.annotators_known:
         raise InputError("the annotators are unknown, and each is compared with the others; give their names")
     if labels.has_repeats:
         raise InputError('an annotator labelled an item twice; read the table with duplicates="first"')
     scores: Any = _label_scores if isinstance(labels, Labels) else _rating_scores
-    found = [scores(labels, judges, m) for m in range(judges.models.size)]
-    enough = np.bincount(labels.item_index, minlength=labels.items.size)[labels.item_index] > 1
+    enough = np.bincount(labels.item_index)[labels.item_index] > 1
     tables = []
-    for of_judge, of_person in found:
+    for of_judge, of_person in [scores(labels, judges, m) for m in range(judges.models.size)]:
         counted = enough & np.isfinite(of_judge) & np.isfinite(of_person)
         # Shares and root mean squares of equal parts may differ in the last digit.
         tied = counted & np.isclose(of_judge, of_person, rtol=0, atol=1e-9)
         better = counted & ~tied & (of_judge > of_person)
         parts = (tied, better, counted & ~tied & ~better)
         tables.append([np.bincount(labels.annotator_index[p], minlength=labels.annotators.size) for p in parts])
-    return np.moveaxis(np.array(tables, np.int64), 1, 2)
+    return np.moveaxis(np.array(tables, int), 1, 2)
 
 
-def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floats, Floats]:
+def _label_scores(labels: Labels, judges: Predictions, model: int) -> Pair:
     """Share of the other people who gave the judge's label, and the person's, of each annotation."""
     verdict = judges.aligned(labels.items, labels.categories).hard_labels()[model][labels.item_index]
     counts = labels.counts()[labels.item_index]
@@ -239,19 +238,17 @@ def _label_scores(labels: Labels, judges: Predictions, model: int) -> tuple[Floa
     return np.where(verdict < 0, np.nan, of_judge), (counts[rows, own] - 1) / others
 
 
-def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> tuple[Floats, Floats]:
+def _rating_scores(ratings: Ratings, judges: Predictions, model: int) -> Pair:
     """Minus the root mean square distance to the other people's ratings, of the judge's and the person's."""
     place = positions(ratings.items, judges.items, "the judges", "item")
     if judges.numbers is None:
-        said = np.append(np.asarray(judges.categories, np.float64), np.nan)[judges.hard_labels()[model]]
+        said = np.append(np.asarray(judges.categories, float), np.nan)[judges.hard_labels()[model]]
     else:
         said = judges.points()[model]
     verdict = said[place][ratings.item_index]
     own = ratings.rating
-    number = np.bincount(ratings.item_index, minlength=ratings.items.size)[ratings.item_index]
-    total, square = (
-        np.bincount(ratings.item_index, own**k, ratings.items.size)[ratings.item_index] for k in (1, 2)
-    )
+    number = np.bincount(ratings.item_index)[ratings.item_index]
+    total, square = (np.bincount(ratings.item_index, own**k)[ratings.item_index] for k in (1, 2))
 
     def score(given: Floats) -> Floats:
         others = np.maximum(number - 1, 1)

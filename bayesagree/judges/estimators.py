@@ -77,7 +77,7 @@ def prediction_powered_mean(
     >>> f"{found.estimate:.3f} ({found.lower:.6f}, {found.upper:.6f})"
     '0.700 (0.449061, 0.950939)'
     """
-    y, f, others = (np.asarray(v, np.float64) for v in (labels, verdicts, unlabelled))
+    y, f, others = (np.asarray(v, float) for v in (labels, verdicts, unlabelled))
     if y.ndim != 1 or y.shape != f.shape or y.size < 2 or others.size < 2:
         raise InputError(
             f"labels {y.shape}, verdicts {f.shape} and unlabelled {others.shape}: give one verdict for each of at "
@@ -122,7 +122,7 @@ def saving_bound(rate: ArrayLike, sensitivity: ArrayLike, specificity: ArrayLike
     >>> round(float(saving_bound(0.8, 0.8, 0.8)), 3)
     1.36
     """
-    b, p, q = (np.asarray(one, np.float64) for one in (rate, sensitivity, specificity))
+    b, p, q = (np.asarray(one, float) for one in (rate, sensitivity, specificity))
     judged = b * p + (1 - b) * (1 - q)
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = b / (1 - b) * (p - judged) ** 2 / (judged * (1 - judged))

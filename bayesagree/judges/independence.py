@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Booleans, Floats, Integers
+from bayesagree._types import SAMPLE, Advance, Array, Booleans, Floats, Integers, Pair, Rng, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations._model_outputs import positions
 from bayesagree.annotations.gold import Gold, gold_codes
@@ -22,6 +22,7 @@ from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.judges._panel import verdict_codes, warn_of_one_answer
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Mass of the pseudo-items and their number. Without them judges of two or three errors each have intervals that hold
 # the number in a quarter to two thirds of the data sets.
@@ -39,7 +40,7 @@ def effective_judges(
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Estimate how many independent judges a panel is worth, and the correlations of errors.
 
@@ -116,9 +117,7 @@ def effective_judges(
             "intervals of n_effective held the true number in .84 to .94 of the cases; find the truth of more items"
         )
     pairs = correlation[..., *np.triu_indices(names.size, 1)]
-    counted = np.isfinite(pairs)
-    with np.errstate(invalid="ignore"):  # no pair of judges that err
-        mean = np.where(counted, pairs, 0).sum(axis=-1) / counted.sum(axis=-1)
+    mean = ratio(np.nansum(pairs, axis=-1), np.isfinite(pairs).sum(axis=-1))  # NaN where no two judges err
     dims = ("chain", "draw", "judge", "other_judge")
     drawn = {"n_effective": worth_of(names.size, mean), "mean_correlation": mean, "correlation": correlation}
     posterior = {name: (dims[: v.ndim], v) for name, v in (drawn | {"error_rate": error_rate}).items()}
@@ -136,18 +135,16 @@ def worth_of(n_judges: int, correlation: Any) -> Any:
     Source: Kish, "Survey sampling" (1965), section 5.4, the design effect of a cluster.
     """
     share = 1 + (n_judges - 1) * correlation
-    return np.where(share <= 0, np.inf, n_judges / np.where(share > 0, share, np.nan))
+    return np.where(share <= 0, np.inf, ratio(n_judges, share))
 
 
-def _errors(
-    verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator, progress: Advance
-) -> tuple[Floats, Floats]:
+def _errors(verdict: Integers, evidence: Floats, n_draws: int, rng: Rng, progress: Advance) -> Pair:
     """Return draws of the correlations of errors and of the error rates, items weighted by a Bayesian bootstrap."""
     n_items, n_judges = verdict.shape
     correlation = np.full((n_draws, n_judges, n_judges), np.nan)
     rate = np.empty((n_draws, n_judges))
     for draw, truth in enumerate(_truths(verdict, evidence, n_draws, rng)):
-        error = (verdict != truth[:, None]).astype(np.float64)
+        error = (verdict != truth[:, None]).astype(float)
         weight = rng.standard_exponential(n_items)
         rate[draw] = weight @ error / weight.sum()
         # Judges err as often on pseudo-items as on items, drawn a little to one half; who never errs does not there.
@@ -163,7 +160,7 @@ def _errors(
     return correlation, rate
 
 
-def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Generator) -> Iterator[Integers]:
+def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: Rng) -> Iterator[Integers]:
     """Yield true labels of the items, drawn anew.
 
     The evidence on an item is combined with that on other items that have the same pattern of verdicts, whose joint
@@ -173,13 +170,13 @@ def _truths(verdict: Integers, evidence: Floats, n_draws: int, rng: np.random.Ge
     _, pattern = np.unique(verdict, axis=0, return_inverse=True)
     prevalence = evidence.mean(axis=0)
     shape = (pattern.max() + 1, evidence.shape[1])
-    ratio = evidence / np.where(prevalence > 0, prevalence, 1.0)
+    likelihood = evidence / np.where(prevalence > 0, prevalence, 1.0)
     truth = categories(rng, evidence)
     for draw in range(n_draws):
         for _ in range(0 if certain else THIN if draw else TUNE):
             counts = cell_sums(shape, pattern, truth)
             joint = np.maximum(rng.standard_gamma(counts + 1 / counts.size), 1e-300)
-            truth = categories(rng, ratio * joint[pattern])
+            truth = categories(rng, likelihood * joint[pattern])
         yield truth
 
 
@@ -188,7 +185,7 @@ def _single_verdicts(judges: Labels | Predictions) -> tuple[Array, Array, Intege
     if isinstance(judges, Predictions):
         items = judges.items
         names = judges.models
-        verdict = judges.hard_labels().T.astype(np.int64)
+        verdict = judges.hard_labels().T.astype(int)
     elif isinstance(judges, Labels) and judges.annotators_known and not judges.has_repeats:
         items = judges.items
         names = judges.annotators
@@ -208,7 +205,7 @@ def _known_truths(truth: Gold | xr.DataTree, items: Array, labels: Array) -> tup
     if isinstance(truth, xr.DataTree):
         if "plausibility" not in truth["posterior"]:
             raise InputError("this result holds no plausibility of every label; draw it without top_labels=")
-        mean = truth["posterior"]["plausibility"].mean(("chain", "draw")).transpose("item", "category")
+        mean = truth["posterior/plausibility"].mean(SAMPLE).transpose("item", "category")
         order = positions(labels, mean["category"].values, "the truth", "label")
         known = np.isin(items, mean["item"].values)
         evidence = mean.sel(item=items[known]).values[:, order]

@@ -1,16 +1,15 @@
 """The corrected rate's regression as a PyMC model."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from bayesagree.annotations import Labels, Ratings
+from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.errors import InputError
 from bayesagree.io.doors import as_annotations
-from bayesagree.judges._panel import panel_of, regression
+from bayesagree.judges._panel import By, Inclusion, Verdicts, panel_of, regression
 from bayesagree.judges.prior import CorrectedRatePrior, Target
 
 if TYPE_CHECKING:
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def corrected_rate_model(
-    verdicts: Labels | Ratings,
+    verdicts: Verdicts,
     people: Labels,
     *,
     system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
-    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
+    by: By = None,
+    inclusion: Inclusion = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
 ) -> "pm.Model":
@@ -65,17 +64,15 @@ def corrected_rate_model(
     chosen, seen = prior or CorrectedRatePrior(), panel.seen
     data = regression(panel, chosen)
     with pm.Model(coords={"item": panel.items[seen], "column": data.names}) as graph:
-        n: Any = pm.Data("observed_votes", panel.votes[seen], dims="item")
-        k = pm.Data("observed_positive_votes", panel.positive[seen].astype(np.int64), dims="item")
+        n = pm.Data("observed_votes", panel.votes[seen], dims="item")
+        k = pm.Data("observed_positive_votes", panel.positive[seen].astype(int), dims="item")
         sd: Any = np.ones(data.scale_index.size)
         if data.scale_prior.size:
-            scale = pm.HalfNormal("scale", data.scale_prior)
-            every: Any = pt.concatenate([scale, np.ones(1)])
+            every: Any = pt.concatenate([pm.HalfNormal("scale", data.scale_prior), np.ones(1)])
             sd = every[data.scale_index]
-        standard = pm.Normal("coefficient", dims="column")
-        mean = pt.dot(data.columns[seen], standard * sd)
+        mean = pt.dot(data.columns[seen], pm.Normal("coefficient", dims="column") * sd)
         if target == "share":
-            rho: Any = pm.Uniform("vote_correlation")
+            rho = pm.Uniform("vote_correlation")
             effect = pm.Normal("item_effect", dims="item")
             share = pm.math.invprobit((mean + pt.sqrt(rho) * effect) / pt.sqrt(1 - rho))
             pm.Binomial("positive_votes", n, pt.clip(share, 1e-12, 1 - 1e-12), observed=k, dims="item")

@@ -27,20 +27,22 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats
-from bayesagree.annotations import Labels, Ratings
+from bayesagree._types import Advance, Floats, Named, Rng, silent
+from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive_int, shorten, warn
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.convergence import diagnostics, warn_of_numbers
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.results import result_tree
 from bayesagree.inference.slices import chains_of
 from bayesagree.inference.streams import Seed, seed_sequence
-from bayesagree.judges._panel import Panel, panel_of, regression
+from bayesagree.judges._panel import By, Inclusion, Panel, Verdicts, panel_of, regression
 from bayesagree.judges._sampler import Votes, modes
 from bayesagree.judges.estimators import saving_bound
 from bayesagree.judges.prior import CorrectedRatePrior, Target
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.independence import warn_of_dependent
 
 # Cells times draws averaged at a time: 32 MiB an array.
@@ -59,20 +61,20 @@ class Fit(NamedTuple):
 
 
 def corrected_rate(
-    verdicts: Labels | Ratings,
+    verdicts: Verdicts,
     people: Labels,
     *,
     system: ItemGroup | None = None,
     positive: Hashable,
-    by: Mapping[str, ItemGroup] | pd.DataFrame | None = None,
-    inclusion: Mapping[Hashable, float] | pd.Series | None = None,
+    by: By = None,
+    inclusion: Inclusion = None,
     target: Target = "share",
     prior: CorrectedRatePrior | None = None,
     ci_prob: float = 0.95,
     draws: int = 1000,
     chains: int = 4,
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> xr.DataTree:
     """Estimate the share of people who call an item of each system positive, or the share of items that are.
 
@@ -191,15 +193,14 @@ def corrected_rate(
         "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
     }
     names = panel.system.levels
-    features = [factor.name for factor in panel.factors[1:]]
     settings = {
         "target": target,
         "positive": positive,
         "prior": asdict(chosen),
         "ci_kind": "hdi",
         "ci_prob": ci_prob,
+        "by": [factor.name for factor in panel.factors[1:]],
     }
-    settings |= {"by": features}
     coords = {"system": names, "other_system": names, "judge": panel.judges}
     return result_tree(
         groups, coords, model="corrected_rate", engine="slices", random_seed=random_seed, settings=settings
@@ -224,7 +225,7 @@ def _fit(
     return Fit(data.columns, votes.coefficients(points), dict(zip(votes.names, votes.people(points).T)))
 
 
-def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Floats]:
+def _averages(panel: Panel, fit: Fit, rng: Rng) -> dict[str, Floats]:
     """Average the regression over the items of each system: rate (draw, system), confusion (draw, system, judge)."""
     n_draws = len(fit.coefficient)
     n_systems = panel.system.levels.size
@@ -245,20 +246,19 @@ def _averages(panel: Panel, fit: Fit, rng: np.random.Generator) -> dict[str, Flo
         for start in range(0, n_draws, step):
             rows = slice(start, min(start + step, n_draws))
             mean = coefficient[rows] @ columns.T
-            weight = rng.standard_gamma(size, size=mean.shape)
-            weight /= weight.sum(axis=1, keepdims=True)
+            weight = row_shares(rng.standard_gamma(size, size=mean.shape))
             yes = weight * sp.special.ndtr(mean)
             rate[rows, s] = yes.sum(axis=1)
-            with np.errstate(invalid="ignore"):  # a judge without a verdict on this system
-                sensitivity[rows, s] = (yes @ verdict) / (yes @ present)
-                specificity[rows, s] = ((weight - yes) @ (present - verdict)) / ((weight - yes) @ present)
+            # NaN of a judge without a verdict on this system.
+            sensitivity[rows, s] = ratio(yes @ verdict, yes @ present)
+            specificity[rows, s] = ratio((weight - yes) @ (present - verdict), (weight - yes) @ present)
     if n_judges == 0:
         return {"rate": rate}
     bound = saving_bound(np.broadcast_to(rate[:, :, None], sensitivity.shape), sensitivity, specificity)
     return {"rate": rate, "sensitivity": sensitivity, "specificity": specificity, "max_saving": bound}
 
 
-def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[tuple[str, ...], Any]]:
+def _derived(averages: Mapping[str, Floats], ci_prob: float) -> Named:
     rate, alone = averages["rate"], averages["rate_people_alone"]
     lower, upper = column_hdi(rate, ci_prob)
     pairs = rate[:, :, None] - rate[:, None, :]
@@ -269,10 +269,10 @@ def _derived(averages: Mapping[str, Floats], ci_prob: float) -> dict[str, tuple[
     return {name: (("system", "other_system")[: v.ndim], v) for name, v in found.items()}
 
 
-def _data(panel: Panel) -> dict[str, tuple[tuple[str, ...], Any]]:
+def _data(panel: Panel) -> Named:
     code, n = panel.system.code, panel.system.levels.size
     counts = {"n_items": np.ones(code.size), "n_items_with_votes": panel.seen, "n_votes": panel.votes}
-    return {name: (("system",), np.bincount(code, v, n).astype(np.int64)) for name, v in counts.items()}
+    return {name: (("system",), np.bincount(code, v, n).astype(int)) for name, v in counts.items()}
 
 
 def _check(panel: Panel, target: str) -> None:
@@ -294,7 +294,7 @@ def _check(panel: Panel, target: str) -> None:
 
 def _warn_of_dependent(panel: Panel) -> None:
     """Warn of judges whose verdicts are not independent of the people's votes."""
-    positive = np.rint(panel.positive).astype(np.int64)
+    positive = np.rint(panel.positive).astype(int)
     counts = np.stack([panel.votes - positive, positive], axis=1)[panel.seen]
     said = np.where(np.isnan(panel.verdict), np.nan, panel.verdict > 0.5)[panel.seen]
     if np.isfinite(said).any():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.inference.results import require_from, settings_of
 
 # Half the items with votes give a sensitivity or a specificity of 100 items an interval of +-.1 or wider.
@@ -46,14 +47,12 @@ def judge_table(result: xr.DataTree) -> pd.DataFrame:
     """
     require_from("corrected_rate", result, "derived/saving")
     posterior = result["posterior"].to_dataset()
-    derived = result["derived"].to_dataset()
-    middle = posterior[["sensitivity", "specificity", "max_saving"]].median(("chain", "draw"))
+    middle = posterior[["sensitivity", "specificity", "max_saving"]].median(SAMPLE)
     shorter = {"rate_mean": "rate", "rate_lower": "lower", "rate_upper": "upper"}
-    per_system = derived[[*shorter, "saving"]].rename(shorter)
+    per_system = result["derived"].to_dataset()[[*shorter, "saving"]].rename(shorter)
     counts = result["constant_data"].to_dataset()[["n_items_with_votes"]]
     raw = result["raw"].to_dataset().rename(rate="raw_rate")
-    merged = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts")
-    table: pd.DataFrame = merged.to_dataframe()
+    table = xr.merge([raw, per_system, middle, counts], join="outer", compat="no_conflicts").to_dataframe()
     names = ["raw_rate", "rate", "lower", "upper", "sensitivity", "specificity", "saving", "max_saving"]
     rows = table.reset_index().sort_values(["system", "judge"])
     table = rows.loc[:, ["system", "judge", *names, "n_items_with_votes"]]
@@ -71,7 +70,7 @@ def _warnings(result: xr.DataTree) -> list[str]:
         sentences.append(
             f"People labelled {number} items in all; below {FEW_VOTES} the intervals are wide and lean on the prior."
         )
-    raw = result["raw"].to_dataset()["rate"].stack(pair=("system", "judge"))
+    raw = result["raw/rate"].stack(pair=("system", "judge"))
     sentences += [
         f"Judge {judge} gave one label to every item of {system}: the verdicts say nothing about these items."
         for (system, judge), rate in zip(raw["pair"].values, raw.values)
@@ -84,12 +83,12 @@ def _warnings(result: xr.DataTree) -> list[str]:
     systems = leaning["system"].values
     for s, system in enumerate(systems if systems.size > 1 else ()):
         others = leaning.isel(system=np.arange(systems.size) != s).mean("system")
-        above = (leaning.isel(system=s) > others).mean(("chain", "draw"))
+        above = (leaning.isel(system=s) > others).mean(SAMPLE)
         for judge, share in zip(above["judge"].values, above.values):
             if max(share, 1 - share) > LEANING:
                 word = "lenient" if share > 0.5 else "strict"
                 sentences.append(f"Judge {judge} is {word} to {system} compared with the other systems.")
-    best = posterior["max_saving"].median(("chain", "draw")).max("judge")
+    best = posterior["max_saving"].median(SAMPLE).max("judge")
     sentences += [
         f"On {name} a single judge can make a label of people worth at most {bound:.1f} labels."
         for name, bound in zip(best["system"].values, best.values)
@@ -121,6 +120,5 @@ def system_pairs(tree: xr.DataTree) -> pd.DataFrame:
     columns = ["difference", "difference_lower", "difference_upper", "prob_better"]
     names = found["system"].values
     first, second = np.triu_indices(names.size, 1)
-    pairs = {"system": names[first], "other_system": names[second]}
     values = {name.removeprefix("difference_"): found[name].values[first, second] for name in columns}
-    return pd.DataFrame(pairs | values)
+    return pd.DataFrame({"system": names[first], "other_system": names[second]} | values)

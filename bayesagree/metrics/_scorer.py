@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Advance, Array, Booleans, Floats
+from bayesagree._types import Advance, Array, Booleans, Floats, silent
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
@@ -137,7 +137,7 @@ class Scorer:
     @cached_property
     def parts(self) -> list[slice]:
         """Where the components of each metric stand among all sums; metrics of the same sums share them."""
-        known: dict[Any, slice] = {}
+        known = {}
         end, found = 0, []
         for metric in self.metrics:
             kind = metric.record.kind
@@ -163,7 +163,7 @@ class Scorer:
         truth = None if not self.whole else block.plausibility if self.whole_shares else block.truth
         return BlockSums(block.items, groups, np.stack(found, axis=1), np.stack(weight, axis=1), truth)
 
-    def sums(self, block: DrawBlock, weightings: Weightings = (None,), labels: Array | None = None) -> Floats:
+    def sums(self, block: DrawBlock, weightings: Weightings, labels: Array | None = None) -> Floats:
         """Sum a block, plainly (None) or with weights (item, sample): (weighting, component, model, sample).
 
         With the labels of another annotator (item, sample), the last model is that one.
@@ -207,7 +207,7 @@ class Scorer:
                 out[c] = kind.function(truth, self.given, *rest)
             else:
                 label = 1 if metric.label is None else names.index(metric.label)
-                out[c] = kind.score(sums[at], np.asarray(total, np.float64), metric.number, label)
+                out[c] = kind.score(sums[at], np.asarray(total, float), metric.number, label)
         return out
 
 
@@ -229,7 +229,7 @@ class ItemSums:
         As in `BlockSums`, of all slices.
     """
 
-    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance = lambda done: None) -> None:
+    def __init__(self, scorer: Scorer, n_samples: int, advance: Advance = silent) -> None:
         self.scorer, self._advance = scorer, advance
         n_slices = 1 if scorer.slices is None else scorer.slices.names.size
         n_items = scorer.predictions.items.size
@@ -241,7 +241,7 @@ class ItemSums:
         if scorer.whole:
             full = scorer.whole_shares
             kept = {"item": n_items, "sample": n_samples} | ({"category": n_labels} if full else {})
-            dtype: Any = np.float64 if full or scorer.numeric else label_dtype(n_labels)
+            dtype = np.float64 if full or scorer.numeric else label_dtype(n_labels)
             check_size(
                 kept, np.dtype(dtype).itemsize, "metrics of all items at once need every draw: use fewer"
             )

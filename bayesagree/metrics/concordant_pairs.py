@@ -69,7 +69,7 @@ class ScoreOrder:
         if highest.sum() * (~highest).sum() == differ:  # two values or one
             return self.weighted(highest, ~highest)
         of_scores = [n_differing(row) for row in self.scores]
-        taus: Any = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
+        taus = [kendalltau(row, truth, method="asymptotic")[0] for row in self.scores]
         return 0.5 + np.nan_to_num(taus) * np.sqrt(np.array(of_scores) / differ) / 2
 
     def by_annotator(self, item: Array, annotator: Array, positive: Booleans) -> Floats:
@@ -89,7 +89,7 @@ class ScoreOrder:
         return ratio(share[annotator[positive]] @ ranks[positive] - among, n[pairs > 0].sum())
 
 
-def ratio(part: Floats, whole: Any, nothing: Any = 0.0) -> Floats:
+def ratio(part: Any, whole: Any, nothing: Any = 0.0) -> Floats:
     """Return a ratio, NaN where there is nothing to divide by."""
     undefined = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
     return np.divide(part, whole, out=undefined, where=whole > nothing)
@@ -136,8 +136,8 @@ def concordance(scores: ArrayLike, truth: ArrayLike) -> xr.DataArray:
     Urkullu, Perez, Calvo: On the evaluation and selection of classifier learning algorithms with crowdsourced
     data, section 3.3.1; Wilcoxon / Mann-Whitney statistic for two values.
     """
-    batch = np.asarray(scores, dtype=np.float64)
-    values = np.asarray(truth, dtype=np.float64)
+    batch = np.asarray(scores, dtype=float)
+    values = np.asarray(truth, dtype=float)
     if values.ndim != 1 or batch.ndim not in (1, 2) or batch.shape[-1] != values.size or 0 in batch.shape[:-1]:
         raise InputError(
             f"scores have shape {batch.shape} and truth {values.shape}; they must be (model, item) or (item,), and "

@@ -51,10 +51,10 @@ def crowd_scores(labels: Labels, predictions: Predictions) -> tuple[Labels, Arra
             raise InputError(
                 f"{where}: no label; the AUC needs a score or a label for every item: drop the others"
             )
-        scores: Any = hard == np.arange(labels.categories.size)[:, None, None]
+        scores = hard == np.arange(labels.categories.size)[:, None, None]
     else:
         scores = np.moveaxis(predictions.scores, -1, 0)
-    return labels, predictions.models, scores.astype(np.float64)
+    return labels, predictions.models, scores.astype(float)
 
 
 def auc(

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Pair
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, one_of, shorten, warn
@@ -43,7 +43,7 @@ class Counts(NamedTuple):
 
 
 # Numerator and denominator of a score for each label, from counts and the weight of recall beside precision.
-RATIOS: dict[str, Callable[[Counts, Any], tuple[Floats, Floats]]] = {
+RATIOS: dict[str, Callable[[Counts, Any], Pair]] = {
     "precision": lambda c, beta: (c.right, c.given),
     "recall": lambda c, beta: (c.right, c.true),
     "specificity": lambda c, beta: (c.total - c.true - c.given + c.right, c.total - c.true),
@@ -85,9 +85,8 @@ def matthews_corrcoef(counts: Counts, *named: Any) -> Floats:
 
 def cohen_kappa(counts: Counts, *named: Any) -> Floats:
     """Agreement of truth and prediction beyond chance."""
-    wrong = counts.total - counts.right.sum(axis=0)
     by_chance = counts.total - (counts.true * counts.given).sum(axis=0) / counts.total
-    return 1 - divided(wrong, by_chance, counts.total)
+    return 1 - divided(counts.total - counts.right.sum(axis=0), by_chance, counts.total)
 
 
 def averaged(of_label: Floats, weight: Any) -> Floats:

@@ -1,13 +1,12 @@
 """Uncertainty of the AUC of labels, when only crowd labels exist."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import SAMPLE, Floats, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, positive_int, shorten, warn
@@ -104,13 +103,12 @@ def auc_posterior(
     )
     table = samples.reshape(chains, draws, -1)
     _warn_where_undetermined(table, labels)
-    posterior: dict[str, Any] = {"auc": (("chain", "draw", "model"), table[..., :-1])}
-    posterior["ceiling"] = (("chain", "draw"), table[..., -1])
-    how: Any = {"model": "auc", "engine": "exact", "random_seed": random_seed}
+    posterior = {"auc": ((*SAMPLE, "model"), table[..., :-1]), "ceiling": (SAMPLE, table[..., -1])}
+    how = {"model": "auc", "engine": "exact", "random_seed": random_seed}
     return result_tree({"posterior": posterior}, {"model": models}, settings={}, **how)
 
 
-def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, np.random.Generator]) -> Floats:
+def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, Rng]) -> Floats:
     """Draw the label-level AUC of each model, and in the last column the ceiling; shape (draw, model + 1).
 
     The share of pairs of labels of an item that are both positive estimates the square of its probability without bias.
@@ -118,10 +116,9 @@ def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, np.ran
     n_draws, rng = block
     n, n_positive = votes.sum(axis=1), votes[:, 1]
     share = n_positive / np.maximum(n, 1)
-    both = ratio(n_positive * (n_positive - 1.0), n * (n - 1))
     weight = (n > 0) * rng.standard_exponential((n_draws, n.size))
     positive = weight * share
-    top = ceiling(weight, share, both)
+    top = ceiling(weight, share, ratio(n_positive * (n_positive - 1.0), n * (n - 1)))
     if not 0 < n_positive.sum() < n.sum():
         return np.full((n_draws, len(order.scores) + 1), np.nan)
     negative = weight - positive

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Advance, Array, Floats
+from bayesagree._types import Advance, Array, Floats, silent
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, scored_items
 from bayesagree.annotations.predictions import Predictions
@@ -24,6 +24,7 @@ from bayesagree.inference.top_labels import Truth, number_draws, of_items, state
 from bayesagree.io.doors import as_predictions, as_truth
 from bayesagree.metrics._checks import check_order, check_truth_is
 from bayesagree.metrics._scorer import ItemSums, Scorer, TruthIs, by_slice
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.metrics.item_weights import ItemGroups, ItemWeights
 from bayesagree.metrics.records import Mean
 from bayesagree.metrics.registry import AnyMetric, Metric
@@ -129,7 +130,7 @@ def score(
         truth = one_label_each(truth, predictions.categories)
     require(truth, (xr.DataTree, xr.DataArray), "truth")
     requested = Metric.of(metric)
-    advance = progress or (lambda done: None)
+    advance = progress or silent
     if (kept := scored_items(predictions, missing)) is not predictions:
         truth, predictions = of_items(truth, kept.items), kept
     if isinstance(truth, xr.DataArray) and requested.record.biased_of_estimate:
@@ -154,8 +155,7 @@ def score(
 
         def of_slices(at: Any) -> Floats:
             inside = at[slices.code].astype(float)
-            with np.errstate(invalid="ignore"):
-                return shared @ inside[:, None] / inside.sum()
+            return ratio(shared @ inside[:, None], inside.sum())
 
         values = shared.mean(axis=1)[:, None] if slices is None else by_slice(of_slices, slices.names.size)
         return score_array(values, requested, predictions, (1, 1), slices)
@@ -181,13 +181,12 @@ def score_array(
     values: Floats, metric: Metric, of: Predictions, sizes: tuple[int, int], slices: ItemGroups | None
 ) -> xr.DataArray:
     """Give values (..., model, sample) their names, and warn of those that do not exist."""
-    models = of.model_names
     values = values if of.runs is None else of.runs.mean(values)
-    warn_undefined(values, metric, models)
+    warn_undefined(values, metric, of.model_names)
     shaped = np.moveaxis(values.reshape(*values.shape[:-1], *sizes), (-2, -1), (0, 1))
-    coords: dict[str, Any] = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
+    coords = {"chain": np.arange(sizes[0]), "draw": np.arange(sizes[1])}
     coords |= {} if slices is None else {slices.name: slices.names, "side": list(SIDES)}
-    named = {dim: variable(dim, names) for dim, names in (coords | {"model": models}).items()}
+    named = {dim: variable(dim, names) for dim, names in (coords | {"model": of.model_names}).items()}
     return xr.DataArray(variable([*named], shaped, metric.attrs), named, name=metric.name)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesagree._types import Advance, Array, Floats, Places
+from bayesagree._types import Advance, Array, Floats, Pair, Places
 from bayesagree.errors import InputError, one_of
 from bayesagree.metrics import curves, hard_labels, values
 from bayesagree.metrics.hard_labels import Counts
@@ -21,6 +21,10 @@ from bayesagree.metrics.values import Drawn, Given
 Needs = Literal["labels", "scores", "probabilities", "numbers"]
 Against = Literal["order", "label", "plausibilities", "number"]
 Weightings = Sequence[Floats | None]
+
+
+# A function of drawn and given values, of sums, or of all items.
+Function = Callable[..., Floats]
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,9 @@ class Sums:
     number of the metric. ``score(sums, total, number, label)`` makes the score from sums (size, model, sample).
     """
 
-    sums: Callable[..., Floats]
+    sums: Function
     size: Callable[[int, Any], int]
-    score: Callable[..., Floats]
+    score: Function
 
     def summed(self, n_labels: int, number: Any) -> tuple[Any, int]:
         """Return what is summed, as of `Mean`."""
@@ -69,7 +73,7 @@ class Sums:
 class Whole:
     """A function of all items: ``function(truth, given, items, weights, advance)``, see `Scorer.finish`."""
 
-    function: Callable[..., Floats]
+    function: Function
 
 
 @dataclass(frozen=True)
@@ -250,11 +254,11 @@ class UserMetric:
         )
 
 
-def _moments(pair: Callable[..., tuple[Floats, Floats]], score: Callable[[Floats], Floats]) -> Sums:
+def _moments(pair: Callable[..., Pair], score: Callable[[Floats], Floats]) -> Sums:
     return Sums(values.moments(pair), lambda *at: 5, lambda sums, total, *named: score(sums / total))
 
 
-def _counts(score: Callable[..., Floats]) -> Sums:
+def _counts(score: Function) -> Sums:
     """Score counts of each label, and for some scores the number and the label in their names."""
     return Sums(
         values.confusion,

@@ -175,5 +175,5 @@ def _sums_at(
     value: Any, numbered: tuple[float, ...], labels: Any, drawn: Drawn, given: Given, weights: Any, n: int
 ) -> Floats:
     """Sum the values of the items with one of some labels, and count these items."""
-    inside = np.isin(given.categories, labels)[drawn.label].astype(np.float64)
+    inside = np.isin(given.categories, labels)[drawn.label].astype(float)
     return np.stack([weighted_sum(one, weights) for one in (value(drawn, given, *numbered) * inside, inside)])

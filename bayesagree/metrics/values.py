@@ -12,10 +12,11 @@ import numpy as np
 import scipy as sp
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Booleans, Codes, Floats, Places
+from bayesagree._types import Array, Booleans, Codes, Floats, Pair, Places
 from bayesagree.annotations._model_outputs import level_widths
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.inference.blocks import DrawBlock
+from bayesagree.metrics.concordant_pairs import ratio
 
 # Probabilities below this count as this in logarithms, as in scikit-learn's `log_loss`.
 SMALLEST = float(np.finfo(np.float64).eps)
@@ -54,7 +55,7 @@ class Given(NamedTuple):
                 unlabelled[:, :, 0], unlabelled, none, points, numbers, points.mean(axis=1), names, levels
             )
         hard = np.ascontiguousarray(predictions.hard_labels(), np.int32)
-        scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, np.float64)
+        scores = none if predictions.scores is None else np.ascontiguousarray(predictions.scores, float)
         best = np.ascontiguousarray(predictions.top_labels(depth))
         every = [hard[row : row + 1] for row in range(shape[0])]
         if (runs := predictions.runs) is not None:
@@ -64,7 +65,7 @@ class Given(NamedTuple):
 
     def one(self, model: int, items: Any) -> Self:
         """Return one model on some items."""
-        runs: Any = self.runs[model][:, items] if self.runs else ()
+        runs = self.runs[model][:, items] if self.runs else ()
         parts = {name: getattr(self, name)[model, items] for name in self._fields[:5]}
         return self._replace(**parts, centre=self.centre[model], runs=runs)
 
@@ -190,11 +191,12 @@ def average_overlap(drawn: Drawn, given: Given, k: int) -> Floats:
 # value, against plausibilities their mean.
 
 Table = Callable[[Given], Floats]
+Value = Callable[[Drawn, Given], Floats]
 
 
 def hits(given: Given) -> Floats:
     """1 where the model gives the label."""
-    return (given.hard[..., None] == np.arange(given.categories.size)).astype(np.float64)
+    return (given.hard[..., None] == np.arange(given.categories.size)).astype(float)
 
 
 def log_losses(given: Given) -> Floats:
@@ -212,27 +214,27 @@ def distances(given: Given) -> Floats:
     """Steps from the model's label to each label; no label counts as the farthest one."""
     at = np.arange(given.categories.size)
     hard = given.hard[..., None]
-    return np.where(hard < 0, np.maximum(at, at[::-1]), np.abs(hard - at)).astype(np.float64)
+    return np.where(hard < 0, np.maximum(at, at[::-1]), np.abs(hard - at)).astype(float)
 
 
 def near(given: Given) -> Floats:
     """1 where the model's label is the label or next to it."""
-    return (distances(given) <= 1).astype(np.float64)
+    return (distances(given) <= 1).astype(float)
 
 
-def of_true_label(table: Table) -> Callable[[Drawn, Given], Floats]:
+def of_true_label(table: Table) -> Value:
     """Return the value of the true label."""
     return lambda drawn, given: table(given).take(drawn.cells[0], mode="clip")
 
 
-def expected(table: Table) -> Callable[[Drawn, Given], Floats]:
+def expected(table: Table) -> Value:
     """Return the mean of the values by the plausibilities."""
     return lambda drawn, given: np.stack(
         [shares @ values for shares, values in zip(drawn.shares, table(given))]
     )
 
 
-def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+def positions(drawn: Drawn, given: Given) -> Pair:
     """Return the true and the given place on the scale from its middle; no label counts as the farthest one."""
     end = (given.categories.size - 1) / 2
     truth, hard = drawn.label - end, given.hard[:, None]
@@ -242,7 +244,7 @@ def positions(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
 # Distributions, item by item: probabilities p (label,), plausibilities q (sample, label).
 
 
-def of_shares(term: Callable[[Floats, Floats], Floats]) -> Callable[[Drawn, Given], Floats]:
+def of_shares(term: Callable[[Floats, Floats], Floats]) -> Value:
     """Compare the distributions of every item."""
     return lambda drawn, given: np.stack([term(p, q) for p, q in zip(given.scores, drawn.shares)])
 
@@ -276,7 +278,7 @@ def distance(drawn: Drawn, given: Given) -> Floats:
     return np.abs(difference(drawn, given))
 
 
-def centred(drawn: Drawn, given: Given) -> tuple[Floats, Floats]:
+def centred(drawn: Drawn, given: Given) -> Pair:
     """Truth and prediction about the mean prediction of the model: moments about 0 would lose digits far from it."""
     return drawn.number - given.centre, given.points[:, None] - given.centre
 
@@ -334,7 +336,7 @@ def squared(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Float
 
 
 @cache
-def moments(pair: Callable[[Drawn, Given], tuple[Floats, Floats]]) -> Callable[..., Floats]:
+def moments(pair: Callable[[Drawn, Given], Pair]) -> Callable[..., Floats]:
     """Sum two values of every item, their squares and their product: one function of a pair, which metrics share."""
 
     def add(drawn: Drawn, given: Given, weights: Floats | None, n: int) -> Floats:
@@ -379,5 +381,4 @@ def concordance(means: Floats) -> Floats:
     """
     x, y, xx, yy, xy = means
     spread = (xx - x * x) + (yy - y * y) + (x - y) ** 2
-    exists = spread > 1e-14 * (xx + yy)
-    return np.where(exists, 2 * (xy - x * y) / np.where(exists, spread, 1.0), np.nan)
+    return ratio(2 * (xy - x * y), spread, 1e-14 * (xx + yy))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import scipy as sp
 
-from bayesagree._types import Advance, Array, Codes, Floats
+from bayesagree._types import Advance, Array, Codes, Floats, Named, silent
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -40,16 +40,16 @@ def outlook_of(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> Outlook:
     """Return what the next answers would tell, of which `annotate_next` and `value_of_votes` are tables."""
-    labels: Any = as_annotations(annotations, (Labels, Rankings, Comparisons))
+    labels = as_annotations(annotations, (Labels, Rankings, Comparisons))
     predictions = as_predictions(predictions, labels, may_lack=True)
     games = isinstance(labels, Comparisons)
     if prior is not None and isinstance(prior, DavidsonPrior) != games:
         way_out = "a DavidsonPrior" if games else "a number"
         raise InputError(f"prior={prior!r} is none of {labels.kind}; pass {way_out}")
-    given: dict[str, Any] = {} if prior is None else {"prior": prior}
+    given: Named = {} if prior is None else {"prior": prior}
     if games:
         return of_pairs(labels, davidson(labels, **given, random_seed=random_seed, progress=progress))
     if predictions is not None:
@@ -117,7 +117,7 @@ def _of_votes(shape: Floats, predicted: Codes) -> tuple[Array, ...]:
         log_chance = sp.special.betaln(moved[:, label], others) - sp.special.betaln(shape[at, label], others)
         gain[at] += np.exp(log_chance) * (top[:, label] - top[np.arange(at.size), first[at]])
     known = _of_label(now, predicted), after, (shape / total[:, None]).T, now.max(axis=1)
-    return *known, np.maximum(gain, 0.0) / votes, votes.astype(np.int64)
+    return *known, np.maximum(gain, 0.0) / votes, votes.astype(int)
 
 
 def _of_label(top: Floats, label: Codes) -> Floats:
@@ -133,17 +133,15 @@ def _of_draws(all_predicted: Codes, block: DrawBlock) -> tuple[Array, ...]:
     per vote by the fewest votes that can change the answer; their number, (item,); and how many items each model has
     right in each draw, (model, draw).
     """
-    predicted = all_predicted[:, block.items]
     plausibility, top = np.asarray(block.plausibility), block.true_label
     n_items, n_draws, n_labels = plausibility.shape
-    right = (predicted[..., None] == top).astype(np.float64)
+    right = (all_predicted[:, block.items][..., None] == top).astype(float)
     chance = plausibility.mean(axis=1).T
     after = np.einsum("isk,mis->kmi", plausibility, right) / (n_draws * np.maximum(chance[:, None], 1e-300))
-    is_top = (top[..., None] == np.arange(n_labels)).astype(np.float64)
+    is_top = (top[..., None] == np.arange(n_labels)).astype(float)
     share = is_top.mean(axis=1)
-    first = share.argmax(axis=1)
-    lead = is_top - (top == first[:, None])[..., None]
-    rise, votes, weight = np.zeros(n_items), np.ones(n_items, np.int64), np.ones_like(plausibility)
+    lead = is_top - (top == share.argmax(axis=1)[:, None])[..., None]
+    rise, votes, weight = np.zeros(n_items), np.ones(n_items, int), np.ones_like(plausibility)
     for m in range(1, MOST_VOTES + 1):
         weight *= plausibility
         open_ = rise == 0

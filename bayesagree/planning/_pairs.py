@@ -12,7 +12,7 @@ from bayesagree.inference.cells import cell_sums
 from bayesagree.planning._outlook import Lead, Outlook
 
 # Numbers of comparisons that are tried: neighbours differ by 7 %; and those that are shown.
-NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(np.int64))
+NUMBERS = np.unique(np.round(np.geomspace(1, 1e6, 200)).astype(int))
 SHOWN = np.array([0, *(step * 10**power for power in range(6) for step in (1, 2, 5)), 10**6])
 
 
@@ -34,11 +34,12 @@ def of_pairs(comparisons: Comparisons, result: xr.DataTree) -> Outlook:
     *gains, ahead = np.hstack(parts) / len(strength)
     games = cell_sums((size, size), comparisons.first, comparisons.second)
     pair = np.triu_indices(size, 1)
-    turned = games[pair] > games[pair[::-1]]
-    first, second = comparisons.models[np.where(turned, pair[::-1], pair)]
-    units = pd.DataFrame({"first": first, "second": second, "gain": 0.0})
-    units["prob_first_better"] = np.where(turned, 1 - ahead, ahead)
-    units["comparisons"] = games[pair] + games[pair[::-1]]
+    back = pair[::-1]
+    turned = games[pair] > games[back]
+    first, second = comparisons.models[np.where(turned, back, pair)]
+    units = pd.DataFrame({"first": first, "second": second, "gain": 0.0}).assign(
+        prob_first_better=np.where(turned, 1 - ahead, ahead), comparisons=games[pair] + games[back]
+    )
     told = {goal: {"gain": gain} for goal, gain in zip(scores, gains)}
     return Outlook(units, told, np.maximum(ahead, 1 - ahead), _lead(comparisons, strength, odds))
 

@@ -1,7 +1,7 @@
 """What may be true, as a pilot leaves it open, and studies of as many items drawn from it and evaluated."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Advance, Floats, Integers, Pair, Rng
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -35,14 +35,14 @@ class LabelWorld(NamedTuple):
     truth: xr.DataArray
     predictions: Predictions | None
 
-    def study(self, items: int, annotators: int, rng: np.random.Generator) -> tuple[Labels, Predictions | None]:
+    def study(self, items: int, annotators: int, rng: Rng) -> tuple[Labels, Predictions | None]:
         """Draw items with replacement, under new names, and their votes."""
         rows = rng.integers(self.truth.sizes["item"], size=items)
         votes = rng.multinomial(annotators, self.truth.values[rows])
         labels = Labels.from_counts(votes, labels=self.truth["category"].values.tolist())
         return labels, self.predictions and self.predictions.take(rows, labels.items)
 
-    def run_variance(self, metric: str, rng: np.random.Generator) -> Floats:
+    def run_variance(self, metric: str, rng: Rng) -> Floats:
         """Variance between runs of the score of one item, of each model: from runs dealt anew for each item."""
         p: Any = self.predictions
         if p.runs is None:
@@ -68,9 +68,10 @@ def worlds(
         given = Predictions.from_scores(scores, items=pilot.items.tolist(), labels=labels)
     else:
         excluded = independence(*aligned(pilot, given.pooled())).left_out(None)
-    run: Any = {"draws": APART * number, "chains": 1, "random_seed": random_seed, "exclude": excluded}
-    posterior = informed_dirichlet(pilot, given, **run)["posterior"].to_dataset()
-    outputs = predictions and predictions.aligned(np.asarray(posterior["item"]), pilot.categories)
+    posterior = informed_dirichlet(
+        pilot, given, draws=APART * number, chains=1, random_seed=random_seed, exclude=excluded
+    )["posterior"].to_dataset()
+    outputs = predictions and predictions.aligned(posterior["item"].values, pilot.categories)
     rows = np.random.default_rng(random_seed).integers(n_items, size=(number, n_items))
     names = {"item": np.arange(n_items), "category": pilot.categories}
     for one, of_study in zip(posterior["plausibility"].values[0, ::APART], rows):
@@ -113,7 +114,7 @@ class Studies(NamedTuple):
         replicates: int,
         root: np.random.SeedSequence,
         metric: str,
-        progress: Callable[[int], None],
+        progress: Advance,
         **how: Any,
     ) -> Self:
         """Draw one study of each design in each world of the pilot, and evaluate each, `how` as a real one would be."""
@@ -160,7 +161,7 @@ class Studies(NamedTuple):
         covariance = self.covariance + (after - before)[:, None] * np.eye(after.shape[1])
         return self._replace(width=self.width * wider[:, None], covariance=covariance)
 
-    def widths(self, sizes: Integers, votes: Integers) -> tuple[Floats, Floats]:
+    def widths(self, sizes: Integers, votes: Integers) -> Pair:
         """Expected widths, (items, annotators), and how far the logarithm of one study's may be, (items, 1)."""
         log_width = np.log(np.maximum(self.width, 1e-12))
         mean, one = log_width.mean(axis=1), self.annotators == 1

@@ -1,6 +1,6 @@
 """Designs of a study: so many items, so many annotators per item; what it would cost and what it would show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Advance, Floats, Integers, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
@@ -53,7 +53,7 @@ def plan(
     replicates: int = 16,
     study_draws: int = 250,
     random_seed: Seed = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.Dataset:
     r"""Predict interval, decision and cost of each number of items and annotators, from a pilot.
 
@@ -162,9 +162,9 @@ def plan(
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     positive(of_run, "cost of a run", zero=True)
     designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
-    how: Any = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
+    how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
     how |= {"plausibility": "informed_dirichlet" if auto else plausibility}
-    how |= {"progress": progress or (lambda n: None)}
+    how |= {"progress": progress or silent}
     root = seed_sequence(random_seed)
     studies = Studies.of(annotations, predictions, designs, replicates, root, metric, **how)
     coords = {"items": sizes, "annotators": votes}
@@ -188,7 +188,7 @@ def plan(
     if target is None:
         return found
     found.attrs["target"] = positive(target, "target")
-    reached: Any = found["cost"].where(found["width"] <= target).to_series()
+    reached = found["cost"].where(found["width"] <= target).to_series()
     if reached.notna().any():
         best = zip(reached.index.names, reached.idxmin())
         found.attrs |= {f"best_{name}": int(value) for name, value in best}

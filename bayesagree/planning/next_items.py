@@ -4,7 +4,7 @@ from typing import Literal
 
 import pandas as pd
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, silent
 from bayesagree.annotations import Comparisons, Labels, Rankings
 from bayesagree.annotations.missing_predictions import Missing
 from bayesagree.annotations.predictions import Predictions
@@ -28,7 +28,7 @@ def annotate_next(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     r"""List the items to label next, best first, by the expected gain of one more vote.
 
@@ -136,7 +136,7 @@ def value_of_votes(
     prior: Prior | DavidsonPrior = None,
     missing: Missing = "error",
     random_seed: Seed = None,
-    progress: Advance = lambda done: None,
+    progress: Advance = silent,
 ) -> pd.DataFrame:
     r"""Compute the probability of choosing the better of the two best models, after more votes.
 

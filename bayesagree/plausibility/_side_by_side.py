@@ -38,7 +38,7 @@ class Counts(NamedTuple):
     def of(cls, at: Integers, n: Array, places: int) -> "Counts":
         """Count from the number n of draws of each vector at a place."""
         some = np.flatnonzero(n)
-        n, most, at = n.ravel()[some].astype(np.int64), int(n.max(initial=0)), at.ravel()[some]
+        n, most, at = n.ravel()[some].astype(int), int(n.max(initial=0)), at.ravel()[some]
         # Places that have draws: of a thousand labels hardly any confusion has one.
         met = np.bincount(at, minlength=places) > 0
         known, place = np.flatnonzero(met), (np.cumsum(met) - 1)[at]
@@ -56,5 +56,4 @@ def mean(rng: Rng, shape: Any) -> Floats:
     """Draw a Dirichlet vector of each row of shapes, none of its numbers so small that it could not come back."""
     if shape.min() < LARGE:
         return np.exp(np.maximum(log_dirichlets(rng, shape), LEAST))
-    drawn = rng.standard_gamma(shape)
-    return row_shares(drawn)
+    return row_shares(rng.standard_gamma(shape))

@@ -18,7 +18,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Integers, Rng
+from bayesagree._types import SAMPLE, Advance, Floats, Integers, Rng, silent
 from bayesagree.annotations.gold import Gold, gold_codes
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import best_labels, label_dtype
@@ -35,7 +35,7 @@ FLOOR = 1e-12
 
 
 def calibrate(
-    tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None, progress: Advance = lambda done: None
+    tree: xr.DataTree, gold: Gold, *, random_seed: Seed = None, progress: Advance = silent
 ) -> xr.DataTree:
     """Calibrate the label probabilities of a posterior against items whose true label is known.
 
@@ -102,14 +102,13 @@ def calibrate(
         plausibility[np.arange(items.size), categories(rng, q)] += 1 - CONDITIONAL_SHARE
         kept[at] = best_labels(plausibility, depth) if depth else plausibility
         progress(1)
-    once = ("chain", "draw")
     return result_tree(
         {
             "posterior": {
                 name: (tuple(sizes), kept),
-                "exponent": (once, np.exp(drawn[:, :, 0])),
-                "offset": ((*once, "category"), drawn[:, :, 1:]),
-                "mean_confidence": (once, confidence),
+                "exponent": (SAMPLE, np.exp(drawn[:, :, 0])),
+                "offset": ((*SAMPLE, "category"), drawn[:, :, 1:]),
+                "mean_confidence": (SAMPLE, confidence),
             },
             "derived": {"label_probability": (("item", "category"), mean)},
             "constant_data": {
@@ -130,7 +129,7 @@ def label_probability(tree: xr.DataTree) -> xr.DataArray:
     if "derived" in tree and "label_probability" in tree["derived"]:
         return tree["derived"].to_dataset()["label_probability"]
     if "plausibility" in tree["posterior"]:
-        return plausibility_draws(tree).mean(("chain", "draw"), skipna=False)  # no copy of all draws
+        return plausibility_draws(tree).mean(SAMPLE, skipna=False)  # no copy of all draws
     return label_certainty(tree)
 
 

@@ -29,7 +29,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Booleans, Floats, Integers, Places
+from bayesagree._types import Array, Booleans, Floats, Integers, Named, Places, Triple
 from bayesagree.annotations import Annotations, Rankings, Ratings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, shorten, warn
@@ -147,15 +147,15 @@ class Guarded(ItemPosterior):
         """Return what the problem knows before any draw of items."""
         return problem.known(request)
 
-    def diagnostics(self, problem: Any, request: Request) -> dict[str, Any]:
+    def diagnostics(self, problem: Any, request: Request) -> Named:
         """Return how well chains of parameters that all items share mixed."""
         return problem.diagnostics(request)
 
-    def coords(self, problem: Any) -> dict[str, Any]:
+    def coords(self, problem: Any) -> Named:
         """Return the names of the parameters."""
         return problem.coords()
 
-    def settings(self, annotations: Any) -> dict[str, Any]:
+    def settings(self, annotations: Any) -> Named:
         """Return the arguments of the model."""
         return {"target": self.target, "exclude": self.exclude}
 
@@ -190,7 +190,7 @@ class Guarded(ItemPosterior):
             )
         annotations, given = aligned(annotations, predictions)
         found = independence(self.telling(annotations, given), given)
-        informed: Any = replace(self, predictions=given, exclude=found.left_out(self.exclude))
+        informed = replace(self, predictions=given, exclude=found.left_out(self.exclude))
         doubted = {"left_out": excluded_names(informed.exclude), "unsure": []}
         posteriors = [informed, self.of_annotations()]
         if self.exclude is None and found.unsure.any():
@@ -257,13 +257,13 @@ class CodedVotes(NamedTuple):
 
     def sum(self, hit: Any = True) -> Integers:
         """Number of votes of each item, of those that hit."""
-        return np.bincount(self.item, self.times * hit, self.n_items).astype(np.int64)
+        return np.bincount(self.item, self.times * hit, self.n_items).astype(int)
 
     def planted(self) -> _Hits:
         """Return the hits of a planted model: the most frequent code of each item, partly replaced."""
         table = sp.sparse.csr_array((self.times, (self.item, self.code)), (self.n_items, self.n_codes)).tocoo()
-        n, item, number = self.sum(), table.row, table.data.astype(np.int64)
-        most = table.max(axis=1).toarray().ravel().astype(np.int64)
+        n, item, number = self.sum(), table.row, table.data.astype(int)
+        most = table.max(axis=1).toarray().ravel().astype(int)
         # A code at random has the votes of a cell with probability 1 / n_codes, and else none.
         missed = 1 - np.bincount(item, minlength=n.size) / self.n_codes
         weight = np.repeat([1 - REPLACED, REPLACED / self.n_codes], [n.size, item.size])
@@ -322,9 +322,8 @@ def _hits(
 
 def _z(cases: list[_Hits]) -> Floats:
     """Return how far the hits of each case are from a mixture of binomials; NaN where there are too few items."""
-    deviance = np.zeros(len(cases))
+    deviance, items = np.zeros((2, len(cases)))
     drawn = np.zeros((len(cases), SETS))
-    items = np.zeros(len(cases))
     all_histograms = [case.histograms() for case in cases]
     for m in range(2, MOST_VOTES + 1):
         which = [c for c, of_case in enumerate(all_histograms) if m in of_case]
@@ -347,9 +346,8 @@ def _z(cases: list[_Hits]) -> Floats:
 
 def _deviance(histograms: Array) -> Floats:
     """Return the deviance of histograms (set, hits) from mixtures of binomials, after a few steps of fitting."""
-    share = row_shares(histograms)
     fitted = np.maximum(_fitted(histograms, FEW_STEPS), 1e-300)
-    return 2 * sp.special.xlogy(histograms, share / fitted).sum(axis=1)
+    return 2 * sp.special.xlogy(histograms, row_shares(histograms) / fitted).sum(axis=1)
 
 
 def _fitted(histograms: Array, steps: int) -> Floats:
@@ -363,8 +361,7 @@ def _fitted(histograms: Array, steps: int) -> Floats:
     share = row_shares(histograms)
     weight = np.full((len(histograms), GRID.size), 1 / GRID.size)
     for _ in range(steps):
-        weight = weight * ((share / np.maximum(weight @ binomial, 1e-300)) @ binomial.T) ** LENGTH
-        weight /= weight.sum(axis=1, keepdims=True)
+        weight = row_shares(weight * ((share / np.maximum(weight @ binomial, 1e-300)) @ binomial.T) ** LENGTH)
     return weight @ binomial
 
 
@@ -388,8 +385,7 @@ def _named(votes: CodedVotes, hit: Booleans, n: Array) -> int | None:
     if not rate.any():
         return None  # nobody has labelled enough items
     best = int(np.argmax(rate))
-    own = who == best
-    others = ((votes.sum(hit)[item] - hit[known]) / (n[item] - 1))[own].mean()
+    others = ((votes.sum(hit)[item] - hit[known]) / (n[item] - 1))[who == best].mean()
     # An able annotator agrees with an able model more than the average does, but not more than the next best.
     against = max(others, np.delete(rate, best).max(initial=0.0))
     expected = against if equal[best] == size[best] else (1 + against) / 2
@@ -426,7 +422,7 @@ def _closeness(annotations: Any, predictions: Predictions, votes: CodedVotes, n:
     return np.array(found), half
 
 
-def _scatter(votes: CodedVotes, rating: Floats | None) -> tuple[Floats, Floats, Floats]:
+def _scatter(votes: CodedVotes, rating: Floats | None) -> Triple:
     """Return means (item, column) of ratings, or of 0 and 1 for every label; their variances (item,); habits of votes.
 
     A habit is how much higher an annotator of many items rates than others do on the same items; it is taken off.

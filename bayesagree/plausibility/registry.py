@@ -272,7 +272,7 @@ def is_auto(plausibility: Any) -> bool:
 
 
 def specification_for(
-    annotations: Annotations, plausibility: Plausibility, options: Mapping[str, Any], own: Iterable[str] = ()
+    annotations: Annotations, plausibility: Plausibility, options: Mapping[str, Any], own: Iterable[str]
 ) -> Posterior:
     """Return the specification of a posterior with some arguments of its model; `own` are those of `evaluate`."""
     base = record_for(annotations, plausibility).specification

@@ -103,13 +103,12 @@ def shared_wins(labels: Labels) -> xr.DataArray:
     [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
     """
     counts = labels.counts()
-    top = counts == counts.max(axis=1, keepdims=True)
-    return _by_category(labels, row_shares(top), "majority_vote")
+    return _by_category(labels, row_shares(counts == counts.max(axis=1, keepdims=True)), "majority_vote")
 
 
 def one_label_each(truth: pd.Series, categories: NDArray[np.generic]) -> xr.DataArray:
     """Plausibilities of one known label per item, dims (item, category): 1 for it; refuses others than `categories`."""
-    code = pd.Index(categories).get_indexer(pd.Index(truth))
+    code = pd.Index(categories).get_indexer(truth)
 
     def unknown(at: int) -> str:
         item, label = truth.index[at], truth.iloc[at]

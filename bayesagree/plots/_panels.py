@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Named
 from bayesagree.errors import InputError, shorten
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ def wrapped_panels(axes: Panels | None, number: int, most: int, **options: Any) 
     return figure, panels
 
 
-def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -> tuple["Figure", "Axes"]:
+def one_panel(axes: "Axes | None", *, width: float = 4.5, height: float = 3.2) -> "Axes":
     """Return the axes that are given, or those of a figure with one panel."""
-    figure, panels = new_panels(None if axes is None else np.array([[axes]]), width=width, height=height)
-    return figure, panels[0, 0]
+    _, panels = new_panels(None if axes is None else np.array([[axes]]), width=width, height=height)
+    return panels[0, 0]
 
 
-def style(number: int, *, line: bool = True) -> dict[str, Any]:
+def style(number: int, *, line: bool = True) -> Named:
     """Return colour, marker and line of a series, so that no two of the first eight look alike without colour."""
     looks = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
     return looks | {"linestyle": LINES[number % len(LINES)] if line else "none"}

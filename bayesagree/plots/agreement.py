@@ -56,8 +56,7 @@ def plot_item_fits(
     figure, panels = wrapped_panels(axes, len(shown), 4, width=2.4, height=1.9, sharex=True)
     low, high = ratings.scale
     phi = posterior["phi"].values.ravel()
-    at = positions(shown, ratings.items, "item")
-    for panel, name, row in zip(panels.ravel(), shown, at):
+    for panel, name, row in zip(panels.ravel(), shown, positions(shown, ratings.items, "item")):
         means = (posterior["item_mean"].sel(item=name).values.ravel() - low) / (high - low)
         density = _density(means, phi) / (high - low)
         lower, upper = column_hdi(density)

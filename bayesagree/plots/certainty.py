@@ -1,11 +1,12 @@
 """Figures of the certainty of items."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Named
 from bayesagree.errors import InputError
 from bayesagree.plots._panels import one_panel, plain, style
 
@@ -57,11 +58,11 @@ def plot_certainty(
     """
     if not curves or (order is not None and order not in curves):
         raise InputError(f"there is no curve {order!r}; there is {', '.join(curves) or 'none at all'}")
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     for k, (name, values) in enumerate(curves.items()):
         at = np.arange(values.size)
         if order is None or name == order:
-            look: dict[str, Any] = style(k) | {"marker": ""}
+            look: Named = style(k) | {"marker": ""}
             panel.plot(at, np.sort(values.values), label=plain(name), **look)
         else:
             reference = curves[order]

@@ -49,7 +49,7 @@ def plot_set_size(
     at = certainty.sel(item=shared).values
     size = sets.sel(item=shared).sum("category").transpose("model", "item").values
     groups = np.array_split(np.argsort(at, kind="stable"), bins)
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     x = np.array([at[group].mean() for group in groups])
     for k, (model, own) in enumerate(zip(sets["model"].values.tolist(), size)):
         mean = [own[group].mean() for group in groups]

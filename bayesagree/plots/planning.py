@@ -35,7 +35,7 @@ def plot_designs(designs: xr.Dataset, *, axes: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
     ['50 items', '200 items']
     """
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     found = designs.transpose("items", "annotators")
     x = found["annotators"].values
     for k, size in enumerate(found["items"].values.tolist()):

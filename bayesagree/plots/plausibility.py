@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import SAMPLE, Floats
 from bayesagree.errors import InputError
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.top_labels import plausibility_draws
 from bayesagree.plots._panels import COLOURS, MARKERS, one_panel, plain, positions
 
@@ -57,14 +58,15 @@ def plot_plausibility(
     'item 0: 200 draws, line = mean'
     """
     values = _draws(truth, [item])[0]
-    labels = np.asarray(truth["posterior"]["category"])[: values.shape[1]]
+    labels = np.asarray(truth["posterior/category"])[: values.shape[1]]
     shown = np.argsort(-values.mean(axis=0), kind="stable")[:most]
     leads = (values.argmax(axis=1)[:, None] == shown).mean(axis=0)
-    _, panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
+    panel = one_panel(axes, width=0.9 * len(shown) + 1.5, height=3.4)
     if point is not None:
-        panel.bar(
-            range(len(shown)), _point(point, item, labels[shown]), color="0.8", label=str(point.name or "point")
-        )
+        at = positions([item], point["item"].values, "item")[0]
+        known = positions(labels[shown].tolist(), point["category"].values, "category")
+        heights = point.transpose("item", "category").values[at, known]
+        panel.bar(range(len(shown)), heights, color="0.8", label=str(point.name or "point"))
     few = values[:: max(1, len(values) // _SHOWN)]
     shift = np.linspace(-0.28, 0.28, len(few))[np.random.default_rng(1).permutation(len(few))]
     for k, label in enumerate(shown):
@@ -117,17 +119,16 @@ def plot_simplex(
     """
     if "category" not in truth["posterior"].coords:
         raise InputError("a simplex is of labels, and this posterior has none")
-    names = np.asarray(truth["posterior"]["category"])
+    names = np.asarray(truth["posterior/category"])
     corners = names.tolist() if labels is None else list(labels)
     if len(corners) != 3:
         raise InputError(f"a simplex has three labels, not {len(corners)}; choose them with labels=[...]")
     at = positions(corners, names, "category")
     triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
-    _, panel = one_panel(axes, width=4.6, height=4.2)
+    panel = one_panel(axes, width=4.6, height=4.2)
     panel.fill(*triangle.T, facecolor="none", edgecolor="0.4")
     for k, (item, values) in enumerate(zip(items, _draws(truth, items))):
-        three = values[:: max(1, len(values) // _SHOWN), at]
-        spots = three / three.sum(axis=1, keepdims=True) @ triangle
+        spots = row_shares(values[:: max(1, len(values) // _SHOWN), at]) @ triangle
         marker = MARKERS[k % len(MARKERS)]
         panel.plot(
             *spots.T, marker, color=COLOURS[k % len(COLOURS)], markersize=3, alpha=0.5, label=plain(item)
@@ -150,11 +151,5 @@ def _draws(truth: xr.DataTree, items: Sequence[Any]) -> Floats:
             raise InputError("this posterior is of ratings and has no plausibilities")
         raise InputError("the posterior has no full plausibilities; draw it without top_labels")
     values = plausibility_draws(truth)
-    at = positions(items, np.asarray(values["item"]), "item")
-    return values.isel(item=at).stack(sample=("chain", "draw")).transpose("item", "sample", "category").values
-
-
-def _point(estimate: xr.DataArray, item: Any, labels: Array) -> Floats:
-    at = positions([item], np.asarray(estimate["item"]), "item")[0]
-    known = positions(labels.tolist(), np.asarray(estimate["category"]), "category")
-    return estimate.transpose("item", "category").values[at, known]
+    at = positions(items, values["item"].values, "item")
+    return values.isel(item=at).stack(sample=SAMPLE).transpose("item", "sample", "category").values

@@ -1,12 +1,12 @@
 """Figures of how good models are: across reliabilities, over draws, and which place they take."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Named
 from bayesagree.evaluation.comparison import compare, computed_name, metric_draws
 from bayesagree.evaluation.tables import score_intervals
 from bayesagree.metrics._scorer import ANOTHER_ANNOTATOR
@@ -60,11 +60,11 @@ def plot_scores(
     found = score_intervals(result).sel(metric=metric).transpose("model", "reliability")
     levels = found["reliability"].values
     models = found["model"].values.tolist()
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     for m, model in enumerate(models):
         score, lower, upper = (found[key].values[m] for key in ("score", "lower", "upper"))
         at = np.arange(levels.size) + 0.08 * (m - (len(models) - 1) / 2)
-        line: dict[str, Any] = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
+        line: Named = {"color": "0.3", "linestyle": "--"} if model == ANOTHER_ANNOTATOR else style(m)
         panel.errorbar(at, score, yerr=[score - lower, upper - score], capsize=3, label=plain(model), **line)
         if plug_in is not None and model in plug_in["model"]:
             panel.axhline(
@@ -82,7 +82,7 @@ def plot_scores(
 def _score_rows(found: pd.DataFrame, plug_in: xr.DataArray | None, axes: "Axes | None") -> "Axes":
     """Draw one row per model, and a line between tiers."""
     rows = np.arange(len(found))
-    _, panel = one_panel(axes, height=0.25 * rows.size + 1.2)
+    panel = one_panel(axes, height=0.25 * rows.size + 1.2)
     score, lower, upper = (found[name].to_numpy() for name in ("score", "lower", "upper"))
     for row in np.flatnonzero(np.diff(found["tier"])):
         panel.axhline(row + 0.5, color="0.8", linewidth=1)
@@ -132,7 +132,7 @@ def plot_score_draws(
     'accuracy'
     """
     draws, scores, _ = metric_draws(result, metric, reliability)
-    _, panel = one_panel(axes)
+    panel = one_panel(axes)
     edges = _edges(draws)
     for m, model in enumerate(scores["model"].values.tolist()):
         values, look = draws[:, m], style(m, line=False)
@@ -179,8 +179,8 @@ def plot_rank_probability(result: xr.Dataset, *, axes: "Axes | None" = None) -> 
     ['B', 'A', 'C']
     """
     table = result["rank_probability"].transpose("model", "rank").values
-    _, panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
-    options: Any = {"vmin": 0, "vmax": 1, "aspect": "auto", "label": "probability", "middle": 0.5}
+    panel = one_panel(axes, width=0.6 * table.shape[1] + 2, height=0.4 * table.shape[0] + 1.2)
+    options = {"vmin": 0, "vmax": 1, "aspect": "auto", "label": "probability", "middle": 0.5}
     heat_map(panel, table, lambda p, row, column: f"{p:.2f}" if p >= 0.005 else "", **options)
     panel.set_yticks(range(table.shape[0]), [plain(m) for m in result["model"].values])
     panel.set_xticks(range(table.shape[1]), [str(r) for r in result["rank"].values])

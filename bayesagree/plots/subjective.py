@@ -1,7 +1,5 @@
 """Figures of groups of annotators: whom a model serves."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
@@ -53,7 +51,7 @@ def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
     n_groups, n_models = table.shape
     _, panels = new_panels(axes, width=1.2 * n_models + 3, height=0.35 * n_groups + 1.2)
     panel = panels[0, 0]
-    options: Any = {"aspect": "auto", "label": str(result.attrs["metric"])}
+    options = {"aspect": "auto", "label": str(result.attrs["metric"])}
     middle = (np.nanmin(table) + np.nanmax(table)) / 2
     heat_map(panel, table, lambda v, g, m: "" if v != v else f"{v:.2f}", middle=middle, **options)
     panel.set_yticks(range(n_groups), with_sizes(result["group"].values, result["n_annotators"].values))
@@ -63,12 +61,13 @@ def _cells(result: xr.Dataset, axes: Panels | None) -> Panels:
 
 
 def _intervals(result: xr.DataTree, axes: Panels | None) -> Panels:
-    drawn = result["posterior"]["performance"].transpose("model", "chain", "draw", "group")
+    drawn = result["posterior/performance"].transpose("model", "chain", "draw", "group")
     models, groups = drawn["model"].values, drawn["group"].values
     names = with_sizes(groups, result["constant_data"].to_dataset()["n_annotators"].values)
     at = range(len(groups))
-    size: dict[str, Any] = {"width": 3, "height": 0.3 * len(groups) + 1.2, "margin": (2, 0)}
-    _, panels = new_panels(axes, 1, len(models), **size, sharex=True, sharey=True)
+    _, panels = new_panels(
+        axes, 1, len(models), width=3, height=0.3 * len(groups) + 1.2, margin=(2, 0), sharex=True, sharey=True
+    )
     for panel, model, draws in zip(panels[0], models, drawn.values.reshape(len(models), -1, len(groups))):
         panel.hlines(at, *column_hdi(draws), color=COLOURS[0])
         panel.plot(draws.mean(axis=0), at, "o", color=COLOURS[0])

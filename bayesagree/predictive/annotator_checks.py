@@ -17,7 +17,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Pair
 from bayesagree.annotations import Labels
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, warn
@@ -26,6 +26,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.kernel_draws import categories
 from bayesagree.inference.results import settings_of
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.calibration import calibrate, calibration_scores, label_probability
 from bayesagree.plausibility.dawid_skene._variants import READ_PLAUSIBILITIES
 from bayesagree.plausibility.dawid_skene.prior import DawidSkenePrior
@@ -124,7 +125,7 @@ def label_switching(result: xr.DataTree) -> float:
     posterior = result["posterior"].to_dataset()
     if "confusion" not in posterior:
         raise InputError("label switching is seen in confusion matrices; keep them (confusion=True)")
-    given = result["constant_data"].to_dataset()["n_labels_given"].values.astype(np.float64)
+    given = result["constant_data"].to_dataset()["n_labels_given"].values.astype(float)
     order = ("chain", "draw", "annotator", "category", "observed_category")
     matrices = np.einsum("cdjkl,j->cdkl", np.nan_to_num(posterior["confusion"].transpose(*order).values), given)
     flat = matrices.reshape(-1, *matrices.shape[2:])
@@ -227,26 +228,25 @@ def agreement_check(
     values = np.column_stack([moments, distance]).T
     observed, replicated = values[:, 0], values[:, 1:]
     spread = replicated.std(axis=1, ddof=1)
-    z = (observed - replicated.mean(axis=1)) / np.where(spread > 0, spread, np.nan)
+    z = ratio(observed - replicated.mean(axis=1), spread)
     p_value = np.where(np.isnan(moments[0, 0]), np.nan, (replicated >= observed[:, None]).mean(axis=1))
     found = {"observed": observed, "replicated": replicated, "z": z, "p_value": p_value}
     variables = {name: (("statistic", "replicate")[: v.ndim], v) for name, v in found.items()}
     return xr.Dataset(variables, {"statistic": ["mean", "variance", "histogram"]})
 
 
-def _agreement(labels: Labels, given: Array) -> tuple[Floats, Floats]:
+def _agreement(labels: Labels, given: Array) -> Pair:
     """Return mean and variance over items of the share of agreeing pairs, and its histogram."""
-    shape = labels.items.size, labels.categories.size
-    counts = cell_sums(shape, labels.item_index, given)
+    counts = cell_sums((labels.items.size, labels.categories.size), labels.item_index, given)
     total = counts.sum(axis=1)
     some = total > 1
     if not some.any():
         return np.full(2, np.nan), np.zeros(1)
     sizes, size = np.unique(total[some], return_inverse=True)
     share = (counts * (counts - 1)).sum(axis=1)[some] / (total * (total - 1))[some]
-    place = np.floor(share * SHARES + 1e-9).astype(np.int64)
-    histogram = np.bincount(size * (SHARES + 1) + place, minlength=sizes.size * (SHARES + 1))
-    return np.array([share.mean(), share.var()]), histogram.astype(np.float64)
+    place = np.floor(share * SHARES + 1e-9).astype(int)
+    histogram = cell_sums((sizes.size, SHARES + 1), size, place).ravel()
+    return np.array([share.mean(), share.var()]), histogram.astype(float)
 
 
 def crowd_checks(labels: Labels, truth: xr.DataTree) -> dict[str, float]:
@@ -288,8 +288,7 @@ def confidence_on_gold(
         Of the calibration.
     """
     predicted = calibration_scores(label_probability(truth), gold)
-    calibrated = calibrate(truth, gold, random_seed=random_seed)
-    confidence = calibrated["posterior"].to_dataset()["mean_confidence"]
+    confidence = calibrate(truth, gold, random_seed=random_seed)["posterior"].to_dataset()["mean_confidence"]
     return {
         "gold_items": len(gold),
         "accuracy_on_gold": predicted["mean_accuracy"],

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.agreement.predictive import PREDICTIVE as COMMON_AGREEMENT
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.errors import InputError, positive_int
@@ -79,14 +80,13 @@ def with_log_likelihood(result: xr.DataTree, annotations: Annotations) -> xr.Dat
             f"reliability={settings['reliability']!r} raises the likelihood to a power, which is no probability of "
             "annotations; use reliability=1 here and reliability_curve to compare reliabilities"
         )
-    given: Any = annotations
-    check_size(sizes | {"item": given.items.size}, 8, "use fewer draws")
-    found = record.item_log_likelihood(given, posterior, settings)
+    check_size(sizes | {"item": annotations.items.size}, 8, "use fewer draws")
+    found = record.item_log_likelihood(annotations, posterior, settings)
     values = np.broadcast_to(found.log_likelihood, (sizes["chain"] * sizes["draw"], found.items.size))
     likelihood = _by_draw("annotations", "item", values, posterior).assign_coords(item=found.items)
     groups = {"log_likelihood": likelihood}
-    if log_prior := record.log_prior(given, posterior, settings):
-        of_draw = {n: (("chain", "draw"), v.reshape(*sizes.values())) for n, v in log_prior.items()}
+    if log_prior := record.log_prior(annotations, posterior, settings):
+        of_draw = {n: (SAMPLE, v.reshape(*sizes.values())) for n, v in log_prior.items()}
         groups["log_prior"] = xr.Dataset(of_draw)
     return _with(result, **groups)
 
@@ -126,7 +126,7 @@ def with_posterior_predictive(
     """
     annotations = as_annotations(annotations)
     posterior = result["posterior"].to_dataset()
-    sizes = {dim: posterior.sizes[dim] for dim in ("chain", "draw")}
+    sizes = {dim: posterior.sizes[dim] for dim in SAMPLE}
     record, settings = _record(result, annotations)
     observed = record.observed(annotations)
     # PyMC keeps each replicate, stacks them, and its stack is reshaped and stored.
@@ -183,9 +183,11 @@ def prior_predictive(
     drawn = {name: values[None] for name, values in record.to_scale(annotations, drawn).items()}
     values = drawn.pop(observed.name)
     of_variable = {name: graph.named_vars_to_dims.get(name) or () for name in drawn}
-    groups: Any = {"prior": {n: (("chain", "draw", *of_variable[n]), value) for n, value in drawn.items()}}
-    groups["prior_predictive"] = {observed.name: (("chain", "draw", observed.dim), values)}
-    groups["observed_data"] = {observed.name: ((observed.dim,), observed.values)}
+    groups: Any = {
+        "prior": {n: (("chain", "draw", *of_variable[n]), value) for n, value in drawn.items()},
+        "prior_predictive": {observed.name: (("chain", "draw", observed.dim), values)},
+        "observed_data": {observed.name: ((observed.dim,), observed.values)},
+    }
     coords = {name: np.asarray(values) for name, values in graph.coords.items() if name != observed.dim}
     settings = {"plausibility": plausibility} | options
     return result_tree(
@@ -220,6 +222,6 @@ def _with(tree: xr.DataTree, **groups: xr.Dataset) -> xr.DataTree:
     new = tree.copy()
     names = dict(tree["posterior"].to_dataset().coords)
     for name, data in groups.items():
-        coords = {dim: names[dim] for dim in ("chain", "draw") if dim in data.dims}
+        coords = {dim: names[dim] for dim in SAMPLE if dim in data.dims}
         new[name] = xr.DataTree(data.assign_coords(coords).assign_attrs(tree.attrs))
     return new

@@ -6,7 +6,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Named
 from bayesagree.errors import InputError, positive_int
 
 if TYPE_CHECKING:
@@ -92,16 +92,15 @@ def integrated_log_likelihood(
     flat = {name: thinned[name].values.reshape(-1, *thinned[name].shape[2:]) for name in free}
     item = np.asarray(model[item_of].get_value())  # pyright: ignore[reportAttributeAccessIssue]
     values = _integrate(model, flat, latent, observed, item)
-    dim = (model.named_vars_to_dims.get(latent) or ("item",))[0]
-    names = model.coords.get(dim)
-    coords: Any = {"chain": thinned["chain"], "draw": thinned["draw"]}
-    coords["item"] = np.arange(values.shape[1]) if names is None else np.asarray(names)
+    names = model.coords.get((model.named_vars_to_dims.get(latent) or ("item",))[0])
+    items = np.arange(values.shape[1]) if names is None else np.asarray(names)
+    coords = {"chain": thinned["chain"], "draw": thinned["draw"], "item": items}
     shaped = values.reshape(*thinned["chain"].shape, -1, values.shape[1])
     found = xr.Dataset({"annotations": (("chain", "draw", "item"), shaped)}, coords)
     return xr.DataTree.from_dict({"posterior": thinned, "log_likelihood": found})
 
 
-def _integrate(model: Any, drawn: dict[str, Any], latent: str, observed: str, item: Array) -> Floats:
+def _integrate(model: Any, drawn: Named, latent: str, observed: str, item: Array) -> Floats:
     """Return the log likelihood of the items, shape (sample, item)."""
     from pymc.model.transform.conditioning import remove_value_transforms
 

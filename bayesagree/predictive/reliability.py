@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.annotations import Labels, Rankings
 from bayesagree.errors import InputError, positive_int
 from bayesagree.inference.cells import cell_sums
@@ -29,6 +29,7 @@ from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.predictive import HeldOut, HeldOutScores
 from bayesagree.inference.streams import Seed, seed_sequence, stream_apart
 from bayesagree.io.doors import as_annotations
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.registry import POSTERIORS
 
 CI_PROB = 0.95
@@ -110,7 +111,7 @@ def reliability_curve(
     """
     annotations = as_annotations(annotations)
     name, held_out = _held_out(annotations, plausibility)
-    levels = np.asarray(GRID if reliabilities is None else reliabilities, dtype=np.float64)
+    levels = np.asarray(GRID if reliabilities is None else reliabilities, dtype=float)
     if levels.ndim != 1 or levels.size == 0 or np.unique(levels).size != levels.size:
         raise InputError(f"reliabilities={reliabilities!r} must be one or several different numbers")
     observed = _observed_agreement(annotations)
@@ -139,11 +140,11 @@ def _curve(
     levels: Floats,
     observed: Floats,
     replicates: int,
-    rng: np.random.Generator,
+    rng: Rng,
     name: str,
 ) -> xr.Dataset:
     kept = scores.scored > 0
-    number = scores.scored[kept].astype(np.float64)
+    number = scores.scored[kept].astype(float)
     log_score, agreement = scores.log_score[:, kept], scores.agreement[:, kept]
     mean = log_score.sum(axis=1) / number.sum()
     drawn, drawn_agreement = np.empty((2, levels.size, replicates))
@@ -154,10 +155,10 @@ def _curve(
         drawn_agreement[:, replicate] = agreement @ weight / weight.sum()
     best = int(mean.argmax())
     winner = np.bincount(drawn.argmax(axis=0), minlength=levels.size)
-    variables: dict[str, Any] = {"log_score": mean, **_interval("", drawn), "difference": mean[best] - mean}
+    variables = {"log_score": mean, **_interval("", drawn), "difference": mean[best] - mean}
     variables |= _interval("difference_", drawn[best] - drawn) | {"prob_best": winner / replicates}
     variables |= {"agreement": agreement.mean(axis=1), **_interval("agreement_", drawn_agreement)}
-    data: dict[str, Any] = {name: ("reliability", values) for name, values in variables.items()}
+    data = {name: ("reliability", values) for name, values in variables.items()}
     data |= {"best": levels[best], "observed_agreement": np.nanmean(observed[kept])}
     attrs = {"plausibility": name, "ci_kind": "hdi", "ci_prob": CI_PROB}
     attrs |= {"n_items": int(kept.sum()), "n_annotations": int(number.sum())}
@@ -175,7 +176,7 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
     Where an annotator ties several labels for the first place, each of them is the first choice with equal chance.
     """
     if isinstance(annotations, Labels):
-        chosen = annotations.counts().astype(np.float64)
+        chosen = annotations.counts().astype(float)
         n = own = chosen.sum(axis=1)  # annotators agree with themselves; those pairs are taken out
     else:
         n_items, first = annotations.items.size, annotations.block == 0
@@ -184,5 +185,4 @@ def _observed_agreement(annotations: Labels | Rankings) -> Floats:
         shape = n_items, annotations.categories.size
         chosen = cell_sums(shape, item, annotations.label_index[first], weight=share)
         n, own = np.bincount(annotations.item_index, minlength=n_items), np.bincount(item, share**2, n_items)
-    pairs = n * (n - 1.0)
-    return np.divide((chosen**2).sum(axis=1) - own, pairs, out=np.full(n.size, np.nan), where=pairs > 0)
+    return ratio((chosen**2).sum(axis=1) - own, n * (n - 1.0))

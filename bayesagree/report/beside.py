@@ -35,7 +35,7 @@ def further_votes(case: Case) -> pd.DataFrame | None:
     annotations, models, settings = case
     if models is None or models.models.size < 2 or not isinstance(annotations, Labels):
         return None
-    how: Any = settings.options("plausibility", "missing", "random_seed")
+    how = settings.options("plausibility", "missing", "random_seed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the evaluation has given them
         outlook = outlook_of(annotations, models, **how)

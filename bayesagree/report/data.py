@@ -1,7 +1,6 @@
 """All numbers of a report: computed here, written by `bayesagree.report.page`."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Array, Booleans
+from bayesagree._types import Advance, Array, Booleans, Named, silent
 from bayesagree.agreement.coefficients import agreement_table
 from bayesagree.annotations import Annotations, Comparisons, Rankings
 from bayesagree.annotations.annotators import Annotators
@@ -168,7 +167,7 @@ def report_data(
     annotators: Annotators | None = None,
     gold: Gold | None = None,
     specification: EvaluationSpecification | None = None,
-    progress: Callable[[int], None] = lambda items: None,
+    progress: Advance = silent,
     random_seed: int = 1,
     **settings: Any,
 ) -> ReportData | ComparisonReport:
@@ -211,7 +210,7 @@ def report_data(
     >>> list(data.scores.ranking), len(data.open_items)
     (['accuracy'], 40)
     """
-    kind: Any = ComparisonReport if isinstance(annotations, Comparisons) else ReportData
+    kind = ComparisonReport if isinstance(annotations, Comparisons) else ReportData
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if isinstance(annotations, Comparisons):
@@ -236,7 +235,7 @@ def report_data(
     return kind(**parts, warnings=tuple(dict.fromkeys(str(w.message) for w in caught)))
 
 
-def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) -> dict[str, Any]:
+def _compared(comparisons: Comparisons, *, random_seed: int, **settings: Any) -> Named:
     """Compute what is shown of comparisons alone."""
     result = davidson(comparisons, random_seed=random_seed, **settings)
     outlook = of_pairs(comparisons, result)
@@ -259,8 +258,8 @@ def _evaluated(
     gold: Gold | None,
     groups: Groups | None,
     settings: ReportSettings,
-    progress: Callable[[int], None],
-) -> dict[str, Any]:
+    progress: Advance,
+) -> Named:
     """Compute what is shown of annotations alone."""
     case = Case.of(annotations, predictions, settings)
     settings, record = case.settings, case.settings.record
@@ -272,7 +271,7 @@ def _evaluated(
             against = evaluate(case.annotations, case.models, gold=gold, **shared)
     if record.specification.takes_predictions and not record.specification.asks_threshold:
         trees: Any = [seen]  # the evaluation draws the labels that predictions inform
-        found = [trees[0]["certainty"].to_dataset()["label_certainty"]]
+        found = [trees[0]["certainty/label_certainty"]]
     else:
         trees = [_posterior(case, level) for level in settings.reliability]
         exact = record.closed_form
@@ -301,7 +300,7 @@ def _evaluated(
 def _posterior(case: Case, reliability: float) -> xr.DataTree:
     """Draw the posterior at one reliability, the best label of each draw; closed forms need no draws."""
     settings, record = case.settings, case.settings.record
-    posterior: Any = record.specification.at(reliability)
+    posterior = record.specification.at(reliability)
     if posterior.takes_predictions:
         posterior = replace(posterior, predictions=case.models)
     size = (1, 1) if record.closed_form else (settings.draws, settings.chains)
@@ -323,7 +322,7 @@ def _open_items(case: Case, certainty: xr.DataArray) -> tuple[OpenItem, ...]:
     for i in np.argsort(probability.max(axis=1), kind="stable")[: settings.least_certain].tolist():
         best = np.argsort(-probability[i], kind="stable")[:CANDIDATES]
         candidates = tuple((labels[k], float(probability[i, k])) for k in best if probability[i, k] > 0)
-        predicted: Any = names.groupby(said[:, i], sort=False).agg(list).to_dict()
+        predicted = names.groupby(said[:, i], sort=False).agg(list).to_dict()
         lines, n = kind_of(annotations).lines(annotations, i)
         rows.append(OpenItem(str(annotations.items[i]), candidates[0][1], n, lines, candidates, predicted))
     return tuple(rows)

@@ -19,7 +19,7 @@ _SHADE = Markup('<span class="share" style="--share:{:.3f}">{}</span>')
 
 def bars(values: Any) -> list[Markup]:
     """Draw a value with its interval for each row (value, lower, upper), all on one axis; nothing without a value."""
-    rows = np.asarray(values, np.float64).reshape(-1, 3)
+    rows = np.asarray(values, float).reshape(-1, 3)
     low, high = np.fmin.reduce(rows, None, initial=np.inf), np.fmax.reduce(rows, None, initial=-np.inf)
     drawn = []
     for x, start, end in 6 + (WIDTH - 12) * (rows - low) / max(high - low, 1e-9):

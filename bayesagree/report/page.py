@@ -5,7 +5,7 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,13 +94,13 @@ def write_report(data: AnyReport, path: str | Path, *, title: str | None = None)
 def _written(template: str, data: AnyReport, **more: Any) -> str:
     """Fill in a template: all of them know the data, what depends on their kind, and what is derived from them."""
     kind = kind_of(data.annotations)
-    given = cast(Any, data.annotations)
+    given: Any = data.annotations
     found: Any = data.findings[data.findings["severity"].isin(["critical", "warning", "note"])].head(
         MOST_FINDINGS
     )
     unknown = data.agreement[data.agreement["estimate"].isna()]
     papers = set(wording.PAPERS)
-    context: dict[str, Any] = {
+    context = {
         "data": data,
         "kind": kind,
         "agreement": data.agreement.set_index("coefficient").to_dict("index").get(kind.coefficient),
@@ -112,11 +112,11 @@ def _written(template: str, data: AnyReport, **more: Any) -> str:
         context |= {"games": data.comparisons, "made": settings_of(data.result)}
     else:
         known: Any = data
-        scores, record = known.scores, known.settings.record
+        scores = known.scores
         table = pd.DataFrame() if scores is None else scores.ranking[known.settings.metrics[0]].reset_index()
         against = {} if known.gold is None else settings_of(known.gold)
         weights = None if given.kind == "rankings" else WEIGHTS_OF_LEVEL[given.level]
-        context |= {"games": None, "record": record, "against": against, "weights": weights}
+        context |= {"games": None, "record": known.settings.record, "against": against, "weights": weights}
         context["annotated"] = np.unique(given.item_index).size
         papers |= {STUTZ, *(one.reference for one in POSTERIORS.values() if one.reference)}
     context |= {"ranking": table.to_dict("records"), "papers": sorted(papers)}

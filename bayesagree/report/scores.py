@@ -1,7 +1,6 @@
 """Scores of the models across reliabilities or targets, and the plug-in metric beside them."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import Advance, Named
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.evaluation.comparison import compare
@@ -42,7 +42,7 @@ class ModelScores:
     labels_only: xr.Dataset | None
     plug_in: xr.DataArray
     ranking: dict[str, pd.DataFrame]
-    made: dict[str, Any]
+    made: Named
 
     def first_at(self) -> dict[float, str]:
         """Return the best model by the first metric at each reliability."""
@@ -61,20 +61,19 @@ class ModelScores:
         return (sign * found if best is None else -np.abs(found - best)).idxmax("model")
 
 
-def model_scores(case: Case, progress: Callable[[int], None]) -> tuple[ModelScores, xr.DataTree]:
+def model_scores(case: Case, progress: Advance) -> tuple[ModelScores, xr.DataTree]:
     """Score the models at every reliability; returns also the evaluation."""
     models: Any = case.models
     settings = case.settings
-    record = settings.record
     metrics = settings.metrics
     options = settings.options(
         "plausibility", "reliability", "metrics", "draws", "chains", "random_seed", "items", "missing", "risk"
     )
     if settings.threshold is not None:
         options["threshold"] = settings.threshold
-    if record.specification.checks_chains:
+    if settings.record.specification.checks_chains:
         options["allow_unmixed"] = settings.allow_unmixed
-    options["another_annotator"] = scores_another_annotator(record.specification, metrics)
+    options["another_annotator"] = scores_another_annotator(settings.record.specification, metrics)
     tree = evaluate(case.annotations, models, progress=progress, **options)
     ranked = tree.sel(model=models.models)
     ranking = {m: compare(ranked, m, reliability=settings.reliability[0]) for m in metrics}

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 
 import xarray as xr
 
+from bayesagree._types import SAMPLE, Named
 from bayesagree.annotations import Annotations, Ratings
 from bayesagree.annotations.missing_predictions import Missing, on_annotated, without_missing
 from bayesagree.annotations.predictions import Predictions
@@ -72,7 +73,7 @@ class ReportSettings:
         """What is known about the model of the truth."""
         return record_of(self.plausibility)
 
-    def options(self, *names: str) -> dict[str, Any]:
+    def options(self, *names: str) -> Named:
         """Return arguments of `evaluate` by their names."""
         return {name: getattr(self, name) for name in names}
 
@@ -104,13 +105,13 @@ class ReportSettings:
         threshold = self.threshold
         if record.specification.asks_threshold and threshold is None:
             threshold = sum(cast(Ratings, annotations).scale) / 2
-        metrics: tuple[str, ...] = default_metrics(predictions)
+        metrics = default_metrics(predictions)
         if metrics == ("mae",):
             metrics = ("mae", "bias", "concordance")
         elif annotations.kind == "rankings" and predictions is not None and predictions.scores is not None:
             metrics = ("top_3_accuracy", "average_overlap_3") if predictions.categories.size > 3 else metrics
         if isinstance(chosen, xr.DataTree):
-            own = {f"{dim}s": chosen["posterior"].sizes[dim] for dim in ("chain", "draw")}
+            own = {f"{dim}s": chosen["posterior"].sizes[dim] for dim in SAMPLE}
         return replace(
             self,
             plausibility=chosen if isinstance(chosen, str) else record.specification,

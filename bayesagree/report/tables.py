@@ -70,8 +70,9 @@ def _of_annotations(data: Any) -> Iterator[Table]:
         table = score_table(data.gold)
         rows = _rows(table, model=str, metric=metric_name, score=number, ends=interval)
         rows = with_bars(rows, table[["score", *ENDS]], 2)
-        columns = ("Model", "Metric", "", "Score", "95 % interval")
-        yield Table("gold-table", "Scores against gold", columns, rows)
+        yield Table(
+            "gold-table", "Scores against gold", ("Model", "Metric", "", "Score", "95 % interval"), rows
+        )
     if data.groups is not None:
         yield from _groups(data.groups)
     rows = [
@@ -85,7 +86,7 @@ def _of_annotations(data: Any) -> Iterator[Table]:
     caption = "The least certain items; a click on a heading sorts"
     yield Table("open-items", caption, columns, some, filtered=True)
     if data.specification is not None:
-        texts: dict[str, Any] = dict.fromkeys(("kind", "feature", "value"), str)
+        texts = dict.fromkeys(("kind", "feature", "value"), str)
         rows = _rows(data.specification.distributions, **texts, target=percent, actual=percent, n=count)
         columns = ("Of", "Feature", "Value", "Target", "Actual", "Number")
         yield Table("shares", "Declared and actual shares", columns, rows)
@@ -127,7 +128,7 @@ def _scores(data: ReportData, scores: ModelScores, metric: str) -> Table:
         parts = {name: one.isel(reliability=0) for name, one in targets.items()}
     else:
         parts = {f"Reliability {level:g}": table.sel(reliability=level) for level in data.settings.reliability}
-    shown: Any = {name: one[["score", *ENDS]].to_dataframe() for name, one in parts.items()}
+    shown = {name: one[["score", *ENDS]].to_dataframe() for name, one in parts.items()}
     vote = kind_of(data.annotations).point_estimate_name.removeprefix("the ").capitalize()
     plug_in = scores.plug_in.sel(metric=metric)
     caption = f"{metric_name(metric).capitalize()}: mean and 95 % interval. Models of one tier may be equal"
@@ -147,7 +148,7 @@ def _groups(found: Any) -> Iterator[Table]:
         rows = [(str(group), *(cells[group, model] for model in models)) for group in groups]
         caption = "Accuracy of each model on the labels of each group"
         yield Table("group-scores", caption, ("Group", *map(str, models)), rows)
-    sizes: Any = dict.fromkeys(("annotators", "annotations", "items"), count)
+    sizes = dict.fromkeys(("annotators", "annotations", "items"), count)
     table = found.composition.rename_axis("group").reset_index()
     columns = ("Group", "Annotators", "Annotations", "Items")
     yield Table("group-sizes", "Who annotated", columns, _rows(table, group=str, **sizes))
@@ -171,13 +172,13 @@ def _of_comparisons(data: ComparisonReport) -> Iterator[Table]:
     last = "Comparisons", lambda model: count(models.loc[model, "comparisons"])
     caption = "Wins against the average other model; models of one tier may be equal"
     yield _ranked("preference-table", caption, models, {"Wins": models}, last, (percent, percents))
-    pairs: Any = data.pairs.itertuples(index=False)
+    pairs = data.pairs.itertuples(index=False)
     rows = [(str(a), str(b), f"{gain:.1e}", probability(p), count(n)) for a, b, gain, p, n in pairs]
     columns = ("Show first", "Show second", "Gain", "First is better", "Comparisons so far")
     yield Table("next-table", "The next comparisons", columns, rows)
     if len(data.effects):
-        shown: Any = data.effects.fillna({"annotator": "all"})
-        written: Any = {"effect": lambda name: EFFECTS.get(name, name), "annotator": str, "mean": number}
+        shown = data.effects.fillna({"annotator": "all"})
+        written = {"effect": lambda name: EFFECTS.get(name, name), "annotator": str, "mean": number}
         columns = ("Effect", "Annotator", "Value", "95 % interval")
         caption = "Effects beside the models: of all annotators, and of each"
         yield Table("effect-table", caption, columns, _rows(shown, **written, ends=interval), filtered=True)

@@ -116,24 +116,10 @@ WRITERS = (
 )  # fmt: skip
 
 # Papers that reports cite, beside those of the posteriors.
-BALAYN = Reference(
-    "Balayn and Bozzon, 2019",
-    "A. Balayn, A. Bozzon. Designing evaluations of machine learning models for subjective inference: the case of"
-    " sentence toxicity. arXiv:1911.02471, 2019.",
-)
 CHECCO = Reference(
     "Checco et al., 2017",
     "A. Checco, K. Roitero, E. Maddalena, S. Mizzaro, G. Demartini. Let's agree to disagree: fixing agreement "
     "measures for crowdsourcing. HCOMP, 2017.",
-)
-DAVIDSON = Reference(
-    "Davidson, 1970",
-    "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
-    "Journal of the American Statistical Association 65, 1970.",
-)
-HOLM = Reference(
-    "Holm, 1979",
-    "S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.",
 )
 KRIPPENDORFF = Reference(
     "Krippendorff, 2004",
@@ -143,4 +129,22 @@ RUBIN = Reference(
     "Rubin, 1981",
     "D. B. Rubin. The Bayesian bootstrap. Annals of Statistics 9(1), 1981.",
 )
-PAPERS = BALAYN, CHECCO, DAVIDSON, HOLM, KRIPPENDORFF, RUBIN
+PAPERS = (
+    Reference(
+        "Balayn and Bozzon, 2019",
+        "A. Balayn, A. Bozzon. Designing evaluations of machine learning models for subjective inference: the case of"
+        " sentence toxicity. arXiv:1911.02471, 2019.",
+    ),
+    CHECCO,
+    Reference(
+        "Davidson, 1970",
+        "R. R. Davidson. On extending the Bradley-Terry model to accommodate ties in paired comparison experiments. "
+        "Journal of the American Statistical Association 65, 1970.",
+    ),
+    Reference(
+        "Holm, 1979",
+        "S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.",
+    ),
+    KRIPPENDORFF,
+    RUBIN,
+)

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Pair, Rng, Triple
 from bayesagree.inference.cells import cell_sums, row_shares
 
 # Cells per shared parameter: first over (0, 1), then, twice, over the range that holds the posterior.
@@ -23,7 +23,7 @@ def group_draws(
     group: Integers,
     n_groups: int,
     n_samples: int,
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> dict[str, Floats]:
     """Draw independently, from agreements and annotations of each annotator: w, m, b, then the mean of every group."""
     counts = [_more_than(values, group, n_groups) for values in (agree, total - agree, total)]
@@ -57,7 +57,7 @@ def _cells_of_means(counts: Counts, n_groups: int) -> Floats:
     return np.interp(np.linspace(0, 1, 256 + 24 * n_groups + 1), below, whole)
 
 
-def _on_cells(counts: Counts, edges: Floats, shared: Shared) -> tuple[Floats, Floats, Floats]:
+def _on_cells(counts: Counts, edges: Floats, shared: Shared) -> Triple:
     """Return the likelihood, (w, group, cell); the prior mass of each cell, (m x b, cell); the log weight, (w, m x b).
 
     The prior is Beta(m kappa, (1 - m) kappa).
@@ -80,7 +80,7 @@ def _range_that_matters(shared: Shared, log_weight: Floats) -> Shared:
     ]
 
 
-def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, Floats]:
+def _likelihood(counts: Counts, mean: Floats, within: Floats) -> Pair:
     """Return the likelihood of each group's mean scaled to 1, (within, group, cell), and the log of the scale."""
     scaled = np.empty((within.size, len(counts[0]), mean.size))
     largest = np.empty(within.size)
@@ -97,15 +97,14 @@ def _likelihood(counts: Counts, mean: Floats, within: Floats) -> tuple[Floats, F
 
 def _more_than(values: Integers, group: Integers, n_groups: int) -> Floats:
     """Count the annotators of each group whose value exceeds k = 0, 1, ..., shape (group, k)."""
-    size = int(values.max()) + 1
-    exactly = cell_sums((n_groups, size), group, values)
-    return np.cumsum(exactly[:, ::-1], axis=1)[:, -2::-1].astype(np.float64)
+    exactly = cell_sums((n_groups, int(values.max()) + 1), group, values)
+    return np.cumsum(exactly[:, ::-1], axis=1)[:, -2::-1].astype(float)
 
 
 def _middle(edges: Floats) -> Floats:
     return (edges[1:] + edges[:-1]) / 2
 
 
-def _inside(edges: Floats, cell: Array, rng: np.random.Generator) -> Floats:
+def _inside(edges: Floats, cell: Array, rng: Rng) -> Floats:
     """Draw uniformly within the given cells."""
     return edges[cell] + rng.random(cell.size) * np.diff(edges)[cell]

@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bayesagree._types import Floats, Integers
+from bayesagree._types import Array, Floats, Pair
 from bayesagree.agreement._coefficients import EQUAL_TAILS, FEWEST, SHORTEST, few, interval_of, replicated_sums
 from bayesagree.agreement._items import PSEUDO_ITEMS, pseudo_codes
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import probability
+from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
-from bayesagree.subjective.disagreement import require_one_each
+from bayesagree.subjective.disagreement import Answers, require_one_each
 from bayesagree.subjective.performance import as_groups
 
 # Columns of an interval.
@@ -23,7 +25,7 @@ ENDS = ("lower", "upper", "note")
 
 
 def group_agreement(
-    annotations: Labels | Ratings,
+    annotations: Answers,
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
     *,
@@ -86,30 +88,28 @@ def group_agreement(
     groups = as_groups(annotations, annotators, by)
     of_row = groups.of_rows(annotations)
     size = groups.names.size
-    n_items = annotations.items.size
     kept = of_row >= 0
-    group, item = of_row[kept], annotations.item_index[kept]
+    group = of_row[kept]
     # x is the rating, or an indicator of each label: two different labels are then sqrt(2) apart.
     if annotations.kind == "labels":
-        code, x = annotations.label_index[kept].astype(np.int64), np.eye(annotations.categories.size)
+        code, x = annotations.label_index[kept].astype(int), np.eye(annotations.categories.size)
     else:
         values, code = np.unique(annotations.unit()[kept], return_inverse=True)
         x = values[:, None]
     # Of each value 1, x and |x|^2, shape (value, moment).
     moments = np.column_stack([np.ones(len(x)), x, (x**2).sum(axis=1)])
     # Sums over the annotations of each (group, item) and of each group: sums over pairs follow from them.
-    by_cell = _sums(moments[code], group.astype(np.int64) * n_items + item, (size, n_items))
+    by_cell = _sums((size, annotations.items.size), group, annotations.item_index[kept], moments[code])
     pairs = list(combinations_with_replacement(range(size), 2))
     parts = [_pair_sums(by_cell[g], by_cell[h], same=g == h) for g, h in pairs]
-    given = np.bincount(code, minlength=len(moments)).astype(np.float64)
+    given = np.bincount(code, minlength=len(moments)).astype(float)
     pseudo = [_pseudo_sums(by_cell[g], by_cell[h], given, moments, same=g == h) for g, h in pairs]
     weighted = replicated_sums(
         np.hstack(parts), np.hstack(pseudo), np.random.default_rng(seed_sequence(random_seed))
     )
-    sums = np.split(weighted, len(pairs), axis=1)
     unordered = annotations.kind == "labels" or len(moments) == 2
     rows = []
-    for (g, h), part, total in zip(pairs, parts, sums):
+    for (g, h), part, total in zip(pairs, parts, np.split(weighted, len(pairs), axis=1)):
         alpha = _alpha(total, same=g == h)
         items = int((part[:, 0] > 0).sum())
         drawn = alpha[1:] if np.isfinite(alpha[0]) and items >= FEWEST else alpha[:0]
@@ -122,16 +122,16 @@ def group_agreement(
     return table
 
 
-def _sums(values: Floats, at: Integers, shape: tuple[int, int]) -> Floats:
-    """Sum rows (row, moment) by their place in a table, shape (*shape, moment)."""
-    sums = [np.bincount(at, column, shape[0] * shape[1]) for column in values.T]
-    return np.stack(sums, axis=-1).reshape(*shape, -1)
+def _sums(shape: Any, first: Array, second: Array, values: Floats) -> Floats:
+    """Sum rows (row, moment) by two codes, shape (*shape, moment)."""
+    return np.stack([cell_sums(shape, first, second, weight=column) for column in values.T], axis=-1)
 
 
-def _distance(x: Floats, y: Floats, *, same: bool) -> tuple[Floats, Floats]:
+def _distance(x: Floats, y: Floats, *, same: bool) -> Pair:
     """Sum the squared distances over pairs of one annotation of x and one of y; also count the pairs."""
-    n = x[:, 0] * y[:, 0] - (x[:, 0] if same else 0)
-    return x[:, -1] * y[:, 0] + x[:, 0] * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n
+    n_x, n_y = x[:, 0], y[:, 0]
+    n = n_x * n_y - (n_x if same else 0)
+    return x[:, -1] * n_y + n_x * y[:, -1] - 2 * (x[:, 1:-1] * y[:, 1:-1]).sum(axis=1), n
 
 
 def _pair_sums(x: Floats, y: Floats, *, same: bool) -> Floats:
@@ -154,14 +154,14 @@ def _pseudo_sums(x: Floats, y: Floats, given: Floats, moments: Floats, *, same: 
     if not paired.size:
         return np.zeros((PSEUDO_ITEMS, 3 + 2 * x.shape[1]))
     by_size = paired[np.argsort(n[paired], kind="stable")]
-    template = by_size[((np.arange(half) + 0.5) / half * by_size.size).astype(np.int64)]
-    first = x[template, 0].astype(np.int64)
-    size = first + (0 if same else y[template, 0].astype(np.int64))
+    template = by_size[((np.arange(half) + 0.5) / half * by_size.size).astype(int)]
+    first = x[template, 0].astype(int)
+    size = first + (0 if same else y[template, 0].astype(int))
     rows = moments[pseudo_codes(size, given)]
     size = np.tile(size, 2)
     item = np.repeat(np.arange(PSEUDO_ITEMS), size)
     place = np.arange(item.size) - np.repeat(np.cumsum(size) - size, size)
-    sides = _sums(rows, item + PSEUDO_ITEMS * (place >= np.tile(first, 2)[item]), (2, PSEUDO_ITEMS))
+    sides = _sums((2, PSEUDO_ITEMS), place >= np.tile(first, 2)[item], item, rows)
     return _pair_sums(sides[0], sides[0 if same else 1], same=same)
 
 

@@ -23,7 +23,8 @@ import numpy as np
 import xarray as xr
 from scipy.sparse import csr_array, diags_array
 
-from bayesagree._types import Codes, Floats, Integers
+from bayesagree._types import Floats, Named, Pair
+from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Labels
 from bayesagree.errors import ConvergenceError, InputError, positive, positive_int, shorten, warn
 from bayesagree.io.doors import as_annotations
@@ -99,7 +100,7 @@ def crowdtruth(labels: Labels, *, tolerance: float = 1e-3, max_iterations: int =
         rounds = rounds + 1
         moved = max(float(np.nanmax(np.abs(a - b))) for a, b in zip(new, last))
         last = new
-    scores: dict[str, Any] = {name: (dim, one) for name, dim, one in zip(Quality._fields, coords, last)}
+    scores: Named = {name: (dim, one) for name, dim, one in zip(Quality._fields, coords, last)}
     scores["uas"] = ("item", "category"), judgments.label_share(last.wqs)
     attrs = {"n_iterations": rounds, "last_change": moved, "tolerance": float(tolerance)}
     return xr.Dataset(scores, coords, attrs)
@@ -130,8 +131,7 @@ class Judgments:
             )
         n_items = labels.items.size
         n_annotators = labels.annotators.size
-        n_labels = labels.categories.size
-        pair = labels.item_index.astype(np.int64) * n_annotators + labels.annotator_index
+        pair = labels.item_index.astype(int) * n_annotators + labels.annotator_index
         judged = np.bincount(np.unique(pair) // n_annotators, minlength=n_items)
         if (judged < 2).all():
             raise InputError("no item was judged by two annotators: there is no agreement to measure")
@@ -142,15 +142,17 @@ class Judgments:
             )
         kept = judged[labels.item_index] >= 2
         pairs, judgment = np.unique(pair[kept], return_inverse=True)
-        marks = _matrix(judgment, labels.label_index[kept], (pairs.size, n_labels))
+        marks = pair_counts(judgment, labels.label_index[kept], (pairs.size, labels.categories.size))
         marks.data[:] = 1.0  # a label that an annotator gave an item twice is one mark
         item, annotator = np.divmod(pairs, n_annotators)
         own = np.arange(pairs.size)
         return cls(
-            marks, _matrix(item, own, (n_items, own.size)), _matrix(annotator, own, (n_annotators, own.size))
+            marks,
+            pair_counts(item, own, (n_items, own.size)),
+            pair_counts(annotator, own, (n_annotators, own.size)),
         )
 
-    def compared(self, vectors: csr_array, quality: Quality) -> tuple[Floats, Floats]:
+    def compared(self, vectors: csr_array, quality: Quality) -> Pair:
         """Return UQS (item,) and WQS (annotator,) of vectors (judgment, label), each beside the others' marks."""
         weight = self.annotator.T @ quality.wqs
         q = np.nan_to_num(self.item.T @ quality.uqs)
@@ -196,10 +198,6 @@ class Judgments:
             own = w @ (there.diagonal() * w)
             aqs[a] = max(_ratio(w @ (both.multiply(chosen) @ w) - own, w @ (there @ w) - own), SMALLEST)
         return aqs
-
-
-def _matrix(rows: Integers, columns: Integers | Codes, shape: tuple[int, int]) -> csr_array:
-    return csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
 
 
 def _ratio(above: Any, below: Any) -> Any:

@@ -17,6 +17,10 @@ from bayesagree._types import Booleans
 from bayesagree.annotations import Labels, Ratings
 from bayesagree.errors import InputError, as_python, one_of, refuse, shorten, warn
 from bayesagree.io.doors import as_annotations
+from bayesagree.metrics.concordant_pairs import ratio
+
+# What annotators answer.
+Answers = Labels | Ratings
 
 
 def disagreement_rate(
@@ -89,7 +93,7 @@ def disagreement_rate(
             f"{nobody.size} annotators have no item with a majority to differ from, their rate is NaN: "
             f"{shorten(nobody)}"
         )
-    rate = np.divide(differs, n, out=np.full(n.size, np.nan), where=n > 0)
+    rate = ratio(differs, n)
     attrs = {"ties": ties, "own_vote": int(own_vote)}
     return xr.DataArray(rate, {"annotator": labels.annotators}, ("annotator",), "disagreement_rate", attrs)
 
@@ -109,7 +113,7 @@ def recode(ratings: Ratings, threshold: float) -> Labels:
     return Labels(*rows, ratings.categories, codes, np.broadcast_to(np.int64(1), codes.shape))
 
 
-def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> A:
+def without_items[A: Answers](annotations: A, items: Iterable[Any]) -> A:
     """Return the annotations of all other items; the annotators stay, so that groups of them stay valid.
 
     Raises
@@ -125,25 +129,25 @@ def without_items[A: Labels | Ratings](annotations: A, items: Iterable[Any]) -> 
     """
     left = ~_counts(annotations, items)
     if not left.any():
-        raise InputError(f"without {int(left.size)} items none is left; leave out fewer")
+        raise InputError(f"without {left.size} items none is left; leave out fewer")
     return annotations.select(left[annotations.item_index])
 
 
-def _counts(annotations: Labels | Ratings, items: Iterable[Any] | None) -> Booleans:
+def _counts(annotations: Answers, items: Iterable[Any] | None) -> Booleans:
     """Return which items are among those named, shape (item,)."""
     if items is None:
-        return np.ones(annotations.items.size, np.bool_)
+        return np.ones(annotations.items.size, bool)
     requested = list(items)
     if bad := [item for item in requested if not isinstance(item, Hashable)]:
         raise InputError(f"items= holds {bad[0]!r}, which names no item")
     position = pd.Index(annotations.items).get_indexer(pd.Index(requested))
     refuse(position < 0, lambda k: f"item {as_python(requested[k])!r} has no annotation")
-    chosen = np.zeros(annotations.items.size, np.bool_)
+    chosen = np.zeros(annotations.items.size, bool)
     chosen[position] = True
     return chosen
 
 
-def require_one_each(annotations: Labels | Ratings, what: str) -> None:
+def require_one_each(annotations: Answers, what: str) -> None:
     """Refuse annotations whose annotators are unknown or annotated an item twice."""
     if not annotations.annotators_known:
         raise InputError(

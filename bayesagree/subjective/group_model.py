@@ -17,14 +17,14 @@ rarest groups". The model is ours.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy as sp
 import xarray as xr
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Integers
+from bayesagree._types import SAMPLE, Array, Integers, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.annotators import Annotators
 from bayesagree.annotations.groups import Groups
@@ -128,11 +128,11 @@ def group_posterior(
     per_group = [np.bincount(counts.group, t, counts.groups.size) for t in counts.total]
     constant_data = {
         "n_annotators": (("group",), np.bincount(counts.group, minlength=counts.groups.size)),
-        "n_annotations": (("model", "group"), np.stack(per_group).astype(np.int64)),
+        "n_annotations": (("model", "group"), np.stack(per_group).astype(int)),
     }
     groups = {"posterior": posterior, "constant_data": constant_data}
     coords = {"model": counts.models, "group": counts.groups}
-    how: Any = {"model": "group_performance", "engine": "exact", "random_seed": random_seed}
+    how = {"model": "group_performance", "engine": "exact", "random_seed": random_seed}
     return result_tree(groups, coords, **how, settings={"metric": "accuracy"})
 
 
@@ -177,14 +177,15 @@ def group_summary(
     require_from("group_posterior", result, "posterior/performance")
     posterior = result["posterior"].to_dataset()
     mean = posterior["performance"].transpose("chain", "draw", "model", "group")
-    sample = ("chain", "draw")
     ends = column_hdi(mean.values.reshape(-1, *mean.shape[2:]), ci_prob)
     variance = mean * (1 - mean) * (1 + (n - 1) * posterior["within_spread"] ** 2) / n
     z = float(sp.special.ndtri((1 + ci_prob) / 2))
-    found: dict[str, Any] = {"mean": mean.mean(sample)}
-    found |= {name: (("model", "group"), end) for name, end in zip(("lower", "upper"), ends)}
-    found["prob_worse"] = (mean.rename(group="other_group") - mean > margin).mean(sample)
-    found["annotators_needed"] = np.ceil(variance.mean(sample) * (z / half_width) ** 2).astype(int)
+    found = {
+        "mean": mean.mean(SAMPLE),
+        **{name: (("model", "group"), end) for name, end in zip(("lower", "upper"), ends)},
+        "prob_worse": (mean.rename(group="other_group") - mean > margin).mean(SAMPLE),
+        "annotators_needed": np.ceil(variance.mean(SAMPLE) * (z / half_width) ** 2).astype(int),
+    }
     attrs = {"ci_kind": "hdi", "ci_prob": ci_prob, "half_width": half_width}
     return xr.Dataset(found, attrs=attrs).transpose("model", "group", "other_group")
 
@@ -200,9 +201,7 @@ def group_counts(labels: Labels, predictions: ModelPredictions, groups: Groups) 
         raise InputError("no group has an annotator with both annotations and predictions of every model")
     new = np.append(np.where(has_data, np.cumsum(has_data) - 1, -1), -1)[groups.index]
     kept = new >= 0
-    return GroupCounts(
-        models, groups.names[has_data], new[kept], agree[:, kept].astype(np.int64), total[:, kept]
-    )
+    return GroupCounts(models, groups.names[has_data], new[kept], agree[:, kept].astype(int), total[:, kept])
 
 
 def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Model":
@@ -221,8 +220,7 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     which = int(np.flatnonzero(counts.models == model)[0]) if isinstance(model, str) else model
     kept = counts.total[which] > 0
     group, total = counts.group[kept], counts.total[which, kept]
-    coords = {"group": counts.groups, "annotator": np.arange(total.size)}
-    with pm.Model(coords=coords) as graph:
+    with pm.Model(coords={"group": counts.groups, "annotator": np.arange(total.size)}) as graph:
         names = ("location", "between_spread", "within_spread")
         location, between, within = (pm.Beta(name, 1, 1) for name in names)
         kappa, phi = between**-2 - 1, within**-2 - 1
@@ -235,7 +233,7 @@ def group_performance_model(counts: GroupCounts, model: str | int = 0) -> "pm.Mo
     return graph
 
 
-def _draws(counts: GroupCounts, model: int, n: int, rng: np.random.Generator) -> dict[str, Array]:
+def _draws(counts: GroupCounts, model: int, n: int, rng: Rng) -> dict[str, Array]:
     kept = counts.total[model] > 0
     agree, total = counts.agree[model, kept], counts.total[model, kept]
     return group_draws(agree, total, counts.group[kept], counts.groups.size, n, rng)

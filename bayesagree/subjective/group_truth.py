@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesagree._types import Codes, Floats
+from bayesagree._types import SAMPLE, Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
@@ -16,6 +16,7 @@ from bayesagree.evaluation.tables import intervals_of
 from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
+from bayesagree.metrics.concordant_pairs import ratio
 from bayesagree.plausibility.group_dirichlet.posterior import group_dirichlet
 from bayesagree.subjective.disagreement import require_one_each
 
@@ -100,8 +101,7 @@ def _differences(labels: Labels, index: Codes, n_groups: int) -> Floats:
     pairs = (size * (size - 1)).sum(axis=1)
     across = (counts * others).sum(axis=(1, 2))
     crossed = (size * others.sum(axis=2)).sum(axis=1)
-    known = (pairs > 0) & (crossed > 0)
-    return np.where(known, within / np.maximum(pairs, 1) - across / np.maximum(crossed, 1), np.nan)
+    return ratio(within, pairs) - ratio(across, crossed)
 
 
 def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFrame:
@@ -142,7 +142,7 @@ def dividing_items(truth: xr.DataTree, *, false_share: float = 0.1) -> pd.DataFr
     probability(false_share, "false_share")
     if "derived" not in truth or "prob_different" not in truth["derived"]:
         raise InputError("dividing_items takes the result of group_dirichlet")
-    table: Any = truth["derived"]["prob_different"].to_dataframe().reset_index().dropna()
+    table: Any = truth["derived/prob_different"].to_dataframe().reset_index().dropna()
     if table.empty:
         raise InputError(
             "no group has two votes on any item: a view of its own and one vote by chance look the same, so that only "
@@ -192,10 +192,10 @@ def group_truth_table(truth: xr.DataTree, test: xr.Dataset) -> pd.DataFrame:
     DataFrame
         Columns group, votes, ``divided`` (mean share of items), lower, upper (HDI 0.95), ``p_value``.
     """
-    draws = truth["posterior"]["divided"].stack(sample=("chain", "draw")).transpose("sample", "group").values
+    draws = truth["posterior/divided"].stack(sample=SAMPLE).transpose("sample", "group").values
     lower, upper = column_hdi(draws)
-    names = truth["posterior"]["group"].values
-    columns = {"group": names, "votes": truth["constant_data"]["n_votes"].sum("item").values}
+    names = truth["posterior/group"].values
+    columns = {"group": names, "votes": truth["constant_data/n_votes"].sum("item").values}
     columns |= {"divided": draws.mean(axis=0), "lower": lower, "upper": upper}
     return pd.DataFrame(columns | {"p_value": test["p_value"].sel(group=names).values})
 
@@ -216,6 +216,6 @@ def group_truth_tables(
     truth = group_dirichlet(labels, groups=groups, draws=draws, random_seed=random_seed, top_labels=1)
     test = group_permutation_test(labels, groups, random_seed=random_seed)
     scores = group_score_table(evaluate(labels, models, plausibility=truth))
-    known = bool(truth["derived"]["prob_different"].notnull().any())
+    known = bool(truth["derived/prob_different"].notnull().any())
     items = dividing_items(truth) if known else pd.DataFrame(columns=["group", "item", "prob_different"])
     return {"scores": scores, "groups": group_truth_table(truth, test), "items": items}

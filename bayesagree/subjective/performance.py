@@ -27,14 +27,15 @@ from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, positive_int, shorten, warn
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_annotators, as_predictions, is_data
-from bayesagree.subjective.disagreement import require_one_each
+from bayesagree.metrics.concordant_pairs import ratio
+from bayesagree.subjective.disagreement import Answers, require_one_each
 
 ModelPredictions = Predictions | Mapping[str, pd.Series]
 METRICS = {"labels": "accuracy", "ratings": "absolute_error"}
 
 
 def group_performance(
-    annotations: Labels | Ratings,
+    annotations: Answers,
     predictions: ModelPredictions,
     annotators: Annotators | Groups,
     by: Sequence[str] = (),
@@ -86,10 +87,9 @@ def group_performance(
     annotations = as_annotations(annotations, (Labels, Ratings))
     groups = as_groups(annotations, annotators, by)
     models, score, n = annotator_scores(annotations, predictions)
-    values = np.divide(score, n, out=np.full(n.shape, np.nan), where=n > 0)
     coords = {"model": models, "annotator": annotations.annotators}
     attrs = {"metric": METRICS[annotations.kind]}
-    per_annotator = xr.DataArray(values, coords, ("model", "annotator"), attrs=attrs)
+    per_annotator = xr.DataArray(ratio(score, n), coords, ("model", "annotator"), attrs=attrs)
     by_group: Any = pd.DataFrame(per_annotator.to_numpy().T).groupby(groups.index)
     of_each = range(groups.names.size)
     means = by_group.mean().reindex(of_each).to_numpy().T
@@ -156,7 +156,7 @@ def dispersion_draws(result: xr.Dataset, *, draws: int = 1000, random_seed: Seed
     kept = (group >= 0) & ~np.isnan(values).any(axis=0)
     n = np.bincount(group[kept], minlength=result.sizes["group"])
     weight = rng.exponential(size=(positive_int(draws, "draws"), int(kept.sum())))
-    member = (group[kept][:, None] == np.flatnonzero(n)[None, :]).astype(np.float64)
+    member = (group[kept][:, None] == np.flatnonzero(n)[None, :]).astype(float)
     means = (
         np.stack([(weight * value[kept]) @ member for value in values], axis=1) / (weight @ member)[:, None, :]
     )
@@ -187,7 +187,7 @@ def left_out(result: xr.Dataset) -> xr.Dataset:
     return xr.concat(without, "left_out").assign_coords(left_out=groups)
 
 
-def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
+def as_groups(annotations: Answers, annotators: Annotators | Groups, by: Sequence[str]) -> Groups:
     """Return ready groups, or group the annotators by features."""
     annotators = as_annotators(annotators)
     if isinstance(annotators, Groups):
@@ -200,9 +200,7 @@ def as_groups(annotations: Labels | Ratings, annotators: Annotators | Groups, by
     return Groups.by_features(annotations, annotators, by)
 
 
-def annotator_scores(
-    annotations: Labels | Ratings, predictions: ModelPredictions
-) -> tuple[Array, Floats, Integers]:
+def annotator_scores(annotations: Answers, predictions: ModelPredictions) -> tuple[Array, Floats, Integers]:
     """Return models, sums of what each scores on the annotations of each annotator, and their number, as (model, who).
 
     Of a label it is 1 where the model gives it, else 0; of a rating the distance from it.
@@ -239,7 +237,7 @@ def annotator_scores(
     return models, np.stack(sums), np.stack([np.bincount(who[p], minlength=size) for p in present])
 
 
-def _one_per_row(annotations: Labels | Ratings, series: pd.Series, model: str) -> pd.Series:
+def _one_per_row(annotations: Answers, series: pd.Series, model: str) -> pd.Series:
     """Look up the prediction of each annotation by its item, or by its (item, annotator)."""
     if not isinstance(series, pd.Series):
         raise InputError(
@@ -276,6 +274,6 @@ def individual_unfairness(
     columns = [annotators.values(feature, performance["annotator"].to_numpy()) for feature in similarity]
     same = np.all([(c[:, None] == c) & (c != UNKNOWN)[:, None] for c in columns], axis=0)
     first, second = np.nonzero(np.triu(same, 1))
-    of_each: Any = performance.drop_vars("annotator")
+    of_each = performance.drop_vars("annotator")
     gaps = abs(of_each.isel(annotator=first) - of_each.isel(annotator=second))
     return gaps.mean("annotator").rename("individual_unfairness")

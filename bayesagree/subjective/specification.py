@@ -17,10 +17,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bayesagree.annotations import Labels, Ratings
 from bayesagree.annotations.annotators import UNKNOWN, Annotators
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError, one_of, shorten
+from bayesagree.subjective.disagreement import Answers
 
 Shares = Mapping[str, float]
 
@@ -108,7 +108,7 @@ class EvaluationSpecification:
             raise InputError(f"this is not a specification: {error}") from error
 
     def check(
-        self, annotations: Labels | Ratings, annotators: Annotators, *, items: pd.DataFrame | None = None
+        self, annotations: Answers, annotators: Annotators, *, items: pd.DataFrame | None = None
     ) -> "SpecificationReport":
         """Compare the declaration with the data.
 
@@ -127,7 +127,6 @@ class EvaluationSpecification:
         features = dict.fromkeys([*self.protected, *self.similarity, *self.representative, *self.annotators])
         of = annotations.annotators
         n_items = annotations.items.size
-        at = annotations.item_index
         parts = [_shares("annotator", f, annotators.values(f, of), self.annotators.get(f)) for f in features]
         for name, targets in self.items.items():
             if items is None or name not in items:
@@ -137,13 +136,13 @@ class EvaluationSpecification:
         parts.append(_shares("label", "label", annotations.text(), self.labels, known))
         distributions = pd.concat(parts, ignore_index=True)
         gaps = [gap for row in distributions.itertuples(index=False) if (gap := _share_gap(row))]
-        gaps += _few(at, n_items, "items", self.labels_per_item)
+        gaps += _few(annotations.item_index, n_items, "items", self.labels_per_item)
         composition = pd.DataFrame(columns=["group", "annotators", "annotations", "items"]).set_index("group")
         if self.protected:
             groups = Groups.by_features(annotations, annotators, self.protected)
             composition = groups.composition(annotations)
             group = groups.of_rows(annotations)
-            cells = group.astype(np.int64) * n_items + at
+            cells = group.astype(int) * n_items + annotations.item_index
             n_cells = groups.names.size * n_items
             gaps += _few(cells[group >= 0], n_cells, "cells (group, item)", self.labels_per_group_and_item)
             sizes: Any = composition["annotators"]

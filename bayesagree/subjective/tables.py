@@ -6,19 +6,20 @@ from typing import Any, cast
 import pandas as pd
 import xarray as xr
 
-from bayesagree.annotations import Labels, Ratings
+from bayesagree._types import SAMPLE
+from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed
 from bayesagree.io.predictions import read_predictions
 from bayesagree.io.tables import read_table
-from bayesagree.subjective.disagreement import recode
+from bayesagree.subjective.disagreement import Answers, recode
 from bayesagree.subjective.group_model import group_posterior
 from bayesagree.subjective.performance import ModelPredictions, dispersion_draws
 
 
-def as_labels(annotations: Labels | Ratings, threshold: float | None) -> Labels:
+def as_labels(annotations: Answers, threshold: float | None) -> Labels:
     """Labels themselves, or ratings recoded by a threshold.
 
     Raises
@@ -37,7 +38,7 @@ def as_labels(annotations: Labels | Ratings, threshold: float | None) -> Labels:
 
 
 def performance_draws(
-    scored: Labels | Ratings,
+    scored: Answers,
     models: ModelPredictions,
     groups: Groups,
     performance: xr.Dataset,
@@ -50,7 +51,7 @@ def performance_draws(
         return dispersion_draws(performance, draws=4 * draws, random_seed=random_seed)
     # Ratings have no accuracy.
     tree = group_posterior(cast(Labels, scored), models, groups, draws=draws, random_seed=random_seed)
-    joined = tree["posterior"].to_dataset().stack(sample=("chain", "draw")).reset_index("sample", drop=True)
+    joined = tree["posterior"].to_dataset().stack(sample=SAMPLE).reset_index("sample", drop=True)
     return joined.rename(sample="draw").reindex(group=performance["group"]).transpose("draw", "model", "group")
 
 
@@ -101,7 +102,7 @@ def dispersion_table(performance: xr.Dataset, drawn: xr.Dataset) -> pd.DataFrame
 
 def read_model_predictions(
     path: str | Path,
-    annotations: Labels | Ratings,
+    annotations: Answers,
     *,
     model: str = "model",
     item: str = "item",
@@ -129,8 +130,7 @@ def read_model_predictions(
     index = [item, annotator] if annotator in table.columns else item
     if isinstance(annotations, Labels) and index == item:
         found = read_predictions(path, model=model, item=item, label=label)
-        items = annotations.items
-        return found.on_items(items).aligned(items, found.categories)
+        return found.on_items(annotations.items).aligned(annotations.items, found.categories)
     column = label if isinstance(annotations, Labels) else rating
     missing = [name for name in (model, item, column) if name not in table.columns]
     if missing:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats
+from bayesagree._types import Floats, Rng
 from bayesagree.agreement._phi.likelihood import Likelihood
 from bayesagree.errors import ConvergenceError
 from bayesagree.inference.cells import row_shares
@@ -111,9 +111,7 @@ class MeanPrior:
             found.append(np.concatenate(sums)[..., 0].T)
         return np.concatenate(found)
 
-    def draw(
-        self, like: Likelihood, item: Any, y: Floats, hyper: Any, shares: Any, rng: np.random.Generator
-    ) -> Floats:
+    def draw(self, like: Likelihood, item: Any, y: Floats, hyper: Any, shares: Any, rng: Rng) -> Floats:
         """Draw mu of every item, given the pattern of each, for each draw of log p, (m, s) and shares: (sample, item).
 
         Uniformly between nodes a third of a step apart.
@@ -197,8 +195,7 @@ def beta_masses(at: Lattice, m: Floats, s: Floats) -> Floats:
     if narrow.size:
         m, s = m[narrow], s[narrow]
         place = sp.special.logit(m) + s / np.sqrt(m * (1 - m)) * INSIDE
-        inside = np.exp(log_beta_shape(place, m, s))
-        inside /= inside.sum(axis=1, keepdims=True)
+        inside = row_shares(np.exp(log_beta_shape(place, m, s)))
         node = np.arcsinh(place / 2) / at.step + at.logit.size // 2
         first = np.clip(np.floor(node).astype(int) - POINTS // 2 + 1, 0, at.logit.size - POINTS)
         # Barycentric weights of the polynomial through equally spaced points.

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Floats, Integers
-from bayesagree.agreement._patterns import RatingCounts
+from bayesagree._types import Floats, Integers, Pair, Triple
+from bayesagree.agreement._patterns import RatingCounts, pair_counts
 
 Kind = Literal["averaged", "binned", "inflated"]
 
@@ -74,8 +74,7 @@ class Likelihood:
     @property
     def only_ends(self) -> bool:
         """Whether no answer lies between the ends of the scale."""
-        inside = (self.low > 0) & (self.high < 1)
-        return not self.densities and not self.statistics[:, inside].any()
+        return not self.densities and not self.statistics[:, (self.low > 0) & (self.high < 1)].any()
 
     def of(self, some: Any) -> "Likelihood":
         """Return the likelihood of some patterns."""
@@ -88,7 +87,7 @@ class Likelihood:
         bins = np.log(np.maximum(bin_probability(self.low, self.high, precision, a, b), SMALLEST))
         return np.concatenate([bins, [-sp.special.betaln(a, b), a - 1, b - 1]]) if self.densities else bins
 
-    def ends(self, terms: Floats, at: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    def ends(self, terms: Floats, at: Floats, shares: Floats) -> Pair:
         """Return what outright answers at the ends add to the table: counts (pattern, 3) and rows (share, 3, node).
 
         The odds of an outright end against a judgment are w / (1 - w) times those of the item mean being there.
@@ -104,7 +103,7 @@ class Likelihood:
         return np.stack(counts, axis=1), np.stack(rows, axis=1)
 
 
-def outright_shares(low: Any, high: Any, at: Floats) -> tuple[Floats, Floats, Floats]:
+def outright_shares(low: Any, high: Any, at: Floats) -> Triple:
     """Return log probabilities of an outright low end, an outright high end, and a judgment, at logit(mu) = at."""
     at = np.clip(at, -700.0, 700.0)  # a mean may round to an end, whose odds are infinite
     with np.errstate(divide="ignore"):
@@ -176,8 +175,7 @@ def _from_intervals(counts: RatingCounts, centre: Floats, which: Integers, gap: 
     bin_of = np.where(flat, -1, np.cumsum(~flat) - 1)[which]
     some = bin_of >= 0
     shape = which.size, np.count_nonzero(~flat)
-    one_hot = sp.sparse.csr_array((np.ones(some.sum()), (np.flatnonzero(some), bin_of[some])), shape=shape)
-    statistics = (counts.counts @ one_hot).toarray()
+    statistics = (counts.counts @ pair_counts(np.flatnonzero(some), bin_of[some], shape)).toarray()
     log_width = 0.0
     low = np.maximum(centre[~flat] - gap / 2, 0)
     high = np.minimum(centre[~flat] + gap / 2, 1)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats
+from bayesagree._types import Advance, Floats, Rng, silent
 from bayesagree.agreement._phi.likelihood import compressed
 from bayesagree.agreement._phi.problem import Problem
 from bayesagree.agreement.summary import Summary, summarise
@@ -84,28 +84,28 @@ class Draws(NamedTuple):
 class PhiPosterior(NamedTuple):
     """Weighted places of the posterior, in the order of log p."""
 
+    # log p, shape (place,).
     y: Floats
-    """log p, shape (place,)."""
+    # Weight of each place, adding up to 1.
     weight: Floats
-    """Weight of each place, adding up to 1."""
+    # (m, s), shape (place, 2), None without.
     hyper: Floats | None
-    """(m, s), shape (place, 2), None without."""
+    # Shares of outright ends, shape (place, 2), 0 without.
     shares: Floats
-    """Shares of outright ends, shape (place, 2), 0 without."""
+    # Log marginal likelihood of the ratings.
     log_evidence: float
-    """Log marginal likelihood of the ratings."""
+    # Its Monte-Carlo standard error.
     log_evidence_error: float
-    """Its Monte-Carlo standard error."""
+    # Effective draws of the importance sampling.
     effective: float
-    """Effective draws of the importance sampling."""
+    # Pareto k-hat of its weights.
     k_hat: float
-    """Pareto k-hat of its weights."""
 
     def summary(self, ci_prob: float = 0.95) -> Summary:
         """Return mean, sd and HDI of Phi, and Pr(Phi > 0)."""
         return summarise(phi_of(np.exp(self.draw(PLACES, np.random.default_rng(0)).y)), ci_prob)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Draws:
+    def draw(self, n: int, rng: Rng) -> Draws:
         """Draw places by their weights, systematically and in random order."""
         at = np.searchsorted(np.cumsum(self.weight), (np.arange(n) + rng.random()) / n)
         at = rng.permutation(np.minimum(at, self.y.size - 1))
@@ -118,12 +118,12 @@ class JointPosterior(NamedTuple):
     phi: PhiPosterior
     binned: PhiPosterior | None
     inflated: PhiPosterior | None
+    # Posterior probability of the reading with outright ends.
     prob_inflated: float
-    """Posterior probability of the reading with outright ends."""
 
 
 @one_blas_thread()
-def joint_posterior(problem: Problem, progress: Advance = lambda done: None) -> JointPosterior:
+def joint_posterior(problem: Problem, progress: Advance = silent) -> JointPosterior:
     """Return the posterior under the likelihood of the problem, with the progress (see `common_agreement`).
 
     Raises
@@ -178,7 +178,7 @@ def _posterior(problem: Problem, outright: bool, progress: Advance, rival: float
     )
 
 
-def log_density(problem: Problem, outright: bool, progress: Advance = lambda done: None) -> Density:
+def log_density(problem: Problem, outright: bool, progress: Advance = silent) -> Density:
     """Return the log density of the ratings and places, shape (place, parameter).
 
     With a step, log p is rounded to its multiples; without, the density is continued evenly to negative angles.
@@ -226,7 +226,7 @@ def pattern_evidence(problem: Problem, y: Floats, hyper: Any = None, shares: Any
     return found
 
 
-def draw_item_means(problem: Problem, drawn: Draws, rng: np.random.Generator) -> Floats:
+def draw_item_means(problem: Problem, drawn: Draws, rng: Rng) -> Floats:
     """Draw mu of every rated item given each draw of the other parameters, shape (sample, item)."""
     item = problem.patterns.pattern_of_item[problem.patterns.pattern_of_item >= 0]
     step = drawn.y.std() / 20 + 1e-9
@@ -275,7 +275,7 @@ class _Round(NamedTuple):
     centres: Floats
     root: Floats
 
-    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+    def draw(self, n: int, rng: Rng) -> Floats:
         """Draw n places, a power of two, from a lattice that is shifted at random."""
         d = self.root.shape[0]
         u = np.clip((np.arange(n)[:, None] / n * LATTICE[: d + 2] + rng.random(d + 2)) % 1, 1e-12, 1 - 1e-12)

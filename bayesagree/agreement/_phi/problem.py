@@ -94,6 +94,6 @@ def checked_prior(ratings: Ratings, item_mean: ItemMean, truth_sd: float | None,
     # Items of one truth share a prior, so that a million of them are a few distinct patterns.
     given = np.array([(float(v) - low) / (high - low) for v in item_mean.values()])
     truth, which = np.unique(given, return_inverse=True)
-    of_item = np.zeros(ratings.items.size, np.int64)
+    of_item = np.zeros(ratings.items.size, int)
     of_item[[position[name] for name in item_mean]] = which + 1
     return MeanPrior(False, truth, sd, of_item)

@@ -10,6 +10,7 @@ import xarray as xr
 from bayesagree._types import Floats, Integers
 from bayesagree.annotations import Labels, Rankings, Ratings
 from bayesagree.errors import InputError, positive, positive_int
+from bayesagree.inference.cells import row_shares
 from bayesagree.inference.kernel_draws import categories, log_dirichlets
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -157,11 +158,10 @@ def crowd_labels(
     if votes > j:
         raise InputError(f"labels_per_item={votes} is more than the {j} annotators there are")
     rng = np.random.default_rng(seed_sequence(random_seed))
-    share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, dtype=np.float64)
+    share = np.full(k, 1 / k) if prevalence is None else np.asarray(prevalence, dtype=float)
     if confusion is None:
         shape = np.ones((j, k, k)) + rng.uniform(1, 8, j)[:, None, None] * np.eye(k)
-        confusion = rng.standard_gamma(shape)
-        confusion /= confusion.sum(axis=2, keepdims=True)
+        confusion = row_shares(rng.standard_gamma(shape))
     if positive(ambiguity, "ambiguity", zero=True) > 0:
         plausibility = np.exp(log_dirichlets(rng, np.broadcast_to(ambiguity * share, (n, k))))
     else:
@@ -173,9 +173,7 @@ def crowd_labels(
     given = categories(rng, confusion[annotator, read])
     order = np.lexsort((annotator, item))
     item, annotator, given = (column[order].astype(np.int32) for column in (item, annotator, given))
-    labels = Labels(
-        np.arange(n), np.arange(j), item, annotator, np.arange(k), given, np.ones(item.size, np.int64)
-    )
+    labels = Labels(np.arange(n), np.arange(j), item, annotator, np.arange(k), given, np.ones(item.size, int))
     return CrowdLabels(labels, truth, share, np.asarray(confusion), plausibility)
 
 
@@ -238,7 +236,6 @@ def rankings(
         raise InputError(f"patterns={patterns!r}: every ranking names between 1 and n_labels={k} labels")
     rng = np.random.default_rng(seed_sequence(random_seed))
     log_worth = log_dirichlets(rng, np.full((shapes[0], k), positive(shape, "shape")))
-    plausibility = np.exp(log_worth)
     order = np.argsort(np.log(rng.standard_exponential((*shapes, k))) - log_worth[:, None], axis=-1)
     block = np.full((len(sizes), k), -1)
     for own, pattern in zip(block, sizes):
@@ -246,5 +243,5 @@ def rankings(
     rank = block[rng.integers(len(sizes), size=shapes)]
     item, annotator, _ = at = np.nonzero(rank >= 0)
     table = pd.DataFrame({"item": item, "annotator": annotator, "label": order[at], "rank": rank[at]})
-    truth = xr.DataArray(plausibility, {"item": np.arange(shapes[0]), "category": np.arange(k)})
+    truth = xr.DataArray(np.exp(log_worth), {"item": np.arange(shapes[0]), "category": np.arange(k)})
     return RankedTestSet(truth, Rankings.from_long(table, labels=np.arange(k).tolist()))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Array, Floats
+from bayesagree._types import Array, Floats, Rng
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
 from bayesagree.inference.cells import cell_sums
@@ -27,7 +27,7 @@ def shapes_of(
     return cell_sums((n_items, prior.size), item, label, weight=weight) + prior
 
 
-def best_labels(shape: Floats, rng: np.random.Generator, out: Array) -> None:
+def best_labels(shape: Floats, rng: Rng, out: Array) -> None:
     """Draw the best labels of an item with these shapes, (sample, rank); those of the least shape are alike."""
     from bayesagree.inference.best_of_unnamed import top_labels
 
@@ -54,7 +54,7 @@ class DirichletItems(ItemPosterior):
         up_to = np.cumsum(argmax_probabilities(problem), axis=1) if depth == 1 else problem
         dtype = label_dtype(n_labels) if depth else np.float64
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             out = np.empty((items.stop - items.start, samples, depth or n_labels), dtype)
             for row, shape, below, own in zip(out, problem[items], up_to[items], rng.spawn(len(out))):
                 if depth is None:
@@ -75,7 +75,7 @@ class DirichletItems(ItemPosterior):
 
 def prior_shape(prior: Prior, n_labels: int) -> Floats:
     """Return the prior shape of each label, shape (label,)."""
-    shape = np.asarray(1 / n_labels if prior is None else prior, dtype=np.float64)
+    shape = np.asarray(1 / n_labels if prior is None else prior, dtype=float)
     shape = np.full(n_labels, shape) if shape.ndim == 0 else shape
     if shape.shape != (n_labels,):
         raise InputError(

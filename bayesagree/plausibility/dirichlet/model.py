@@ -61,7 +61,7 @@ def dirichlet_model(
     dims = ("item", "category")
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(labels.item_index[repeat], who)
-        chosen = pm.Data("observed_label", labels.label_index[repeat].astype(np.int64), dims="annotation")
+        chosen = pm.Data("observed_label", labels.label_index[repeat].astype(int), dims="annotation")
         truth = part(
             "plausibility",
             plausibility,

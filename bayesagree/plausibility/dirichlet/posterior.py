@@ -49,7 +49,7 @@ class Dirichlet(DirichletItems):
 
     def problem(self, annotations: Labels) -> Floats:
         """Return the shapes of all items: gamma times the counts plus the prior."""
-        weight = positive(self.reliability, "reliability", zero=True) * annotations.count.astype(np.float64)
+        weight = positive(self.reliability, "reliability", zero=True) * annotations.count.astype(float)
         prior = prior_shape(self.prior, annotations.categories.size)
         return shapes_of(annotations.item_index, annotations.label_index, weight, annotations.items.size, prior)
 
@@ -132,5 +132,4 @@ def dirichlet(
     {'chain': 4, 'draw': 1000, 'item': 1, 'category': 3}
     """
     labels = as_annotations(labels, (Labels,), "labels")
-    request = Request(draws, chains, random_seed, top_labels, client)
-    return Dirichlet(reliability, prior).draw(labels, request)
+    return Dirichlet(reliability, prior).draw(labels, Request(draws, chains, random_seed, top_labels, client))

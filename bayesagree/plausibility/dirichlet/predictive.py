@@ -60,7 +60,7 @@ def held_out_scores(labels: Labels, levels: Floats, *, prior: Prior = None) -> H
         chance = (gamma * (n - 1) + shape) / (gamma * (total - 1) + shape.sum())[:, None]
         log_score[g] = np.where(scored, (n * np.log(np.where(n > 0, chance, 1.0))).sum(axis=1), 0.0)
         agreement[g] = dirichlet_agreement(gamma * n + shape)
-    return HeldOutScores(log_score, np.where(scored, total, 0).astype(np.int64), agreement)
+    return HeldOutScores(log_score, np.where(scored, total, 0).astype(int), agreement)
 
 
 def dirichlet_agreement(shape: Floats) -> Floats:

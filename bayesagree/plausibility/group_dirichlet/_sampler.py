@@ -6,7 +6,7 @@ of each view. All distributions are integrated out; plausibilities are drawn exa
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -135,7 +135,7 @@ class Chains:
 
         def density(apart: Booleans) -> tuple[Floats, Floats, Integers]:
             """Log density of the state of each item, weights of its typical label, and pooled votes."""
-            pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(np.int64))
+            pooled = np.einsum("kgi,cgi->kci", votes, (~apart).astype(int))
             weight = np.exp(np.einsum("kcgi,cgi->kci", rarer, apart)) * (shape[..., None] + pooled)
             size, at = pooled.sum(axis=0), chain[:, None]
             value = np.log(weight.sum(axis=0) / (whole[:, None] + size)) - of_all[at, size]
@@ -190,8 +190,8 @@ class Chains:
         `parted` are the typical labels from which views of their own are apart; they belong to the last rows.
         """
         (n_chains, n_labels), centre = self.log_shape.shape, -np.log(self.log_shape.shape[1])
-        chain, label = np.arange(n_chains), np.arange(n_labels)[:, None]
-        given = Counts.of(owner * n_labels + label, rows, n_chains * n_labels)
+        chain = np.arange(n_chains)
+        given = Counts.of(owner * n_labels + np.arange(n_labels)[:, None], rows, n_chains * n_labels)
         of_all = Counts.of(owner, rows.sum(axis=0), n_chains)
         group = np.repeat(chain, n_labels)
         apart = cell_sums((n_chains, n_labels), owner[owner.size - parted.size :], parted)
@@ -257,7 +257,7 @@ class States:
             of.reshape(-1, *of.shape[2:]) for of in (self.own[..., items], self.typical[..., items])
         )
         shape = np.exp(self.log_shape.reshape(-1, 1, labels.size))
-        root = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
+        root: Any = rng.bit_generator.seed_seq
         together = shape + np.einsum("gik,sgi->sik", votes, own < 0) + (typical[..., None] == labels)
         common = np.exp(log_dirichlets(rng, np.repeat(together, self.shared, axis=0).swapaxes(0, 1)))
         for g in groups:

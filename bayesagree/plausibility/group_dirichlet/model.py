@@ -47,12 +47,12 @@ def group_dirichlet_model(
 
     pt: Any = pytensor.tensor  # whose own types are too wide for arithmetic
     how, problem = prior or GroupDirichletPrior(), GroupVotes.of(labels, groups)
-    n_labels, n_items = labels.categories.size, labels.items.size
+    n_labels = labels.categories.size
     coords = {"group": problem.names, "item": labels.items, "category": labels.categories}
     with pm.Model(coords=coords) as model:
         shape: Any = pm.LogNormal("shape", -np.log(n_labels), how.shape_sd, dims="category")
         common: Any = dirichlet_variable(
-            "common", pt.tile(shape[None], (n_items, 1)), dims=("item", "category")
+            "common", pt.tile(shape[None], (labels.items.size, 1)), dims=("item", "category")
         )
         some: Any = pm.Beta("share", 1, how.divided, shape=problem.free.size)
         share: Any = pm.Deterministic(

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Named, Rng
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError, as_python, warn
@@ -72,7 +72,7 @@ class GroupDirichlet(ItemPosterior):
         """Build the same posterior in PyMC."""
         return group_dirichlet_model(annotations, groups=self.groups or {}, prior=self.prior)
 
-    def settings(self, annotations: Labels) -> dict[str, Any]:
+    def settings(self, annotations: Labels) -> Named:
         """Return the target and the prior."""
         return {"target": TARGET, "prior": asdict(self.prior or GroupDirichletPrior())}
 
@@ -104,7 +104,7 @@ class GroupDirichlet(ItemPosterior):
         """Return the function that draws a block of items, for all groups or for one of `truths`."""
         states = problem.states(self.prior, request)
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             if self.group is not None:
                 return DrawBlock(items, plausibility=next(states.draw(items, rng, [self.group])))
             each = states.draw(items, rng, range(problem.names.size))
@@ -112,7 +112,7 @@ class GroupDirichlet(ItemPosterior):
 
         return draw
 
-    def coords(self, problem: GroupVotes) -> dict[str, Any]:
+    def coords(self, problem: GroupVotes) -> Named:
         """Return the names of groups and parameters."""
         labels = (f"shape[{as_python(k)}]" for k in problem.categories)
         return {"group": problem.names, "parameter": [*(f"apart[{g}]" for g in problem.names), *labels]}
@@ -124,15 +124,12 @@ class GroupDirichlet(ItemPosterior):
         parts = [states.different(items) for items in item_blocks(problem.votes.shape[1])]
         different = np.concatenate(parts, axis=-1)
         prob_different = different.mean(axis=(1, 2))
-        divided = np.moveaxis(different.mean(axis=-1), 0, 2)
         prob_different[~problem.repeated] = np.nan
         r_hat, ess = diagnostics(np.concatenate([states.alone, states.log_shape], axis=2))
         worst = int(np.nan_to_num(r_hat).argmax())
         if states.alone.shape[1] >= ENOUGH_DRAWS and r_hat[worst] > MODES_APART:
             warn(f"the chains disagree about {names[worst]} (r_hat {r_hat[worst]:.2f}); pass more draws")
-        of_draws = {"apart": states.alone, "divided": divided}
-        by_group = problem.votes.sum(axis=2)
-        by_label = problem.votes.sum(axis=(0, 1))
+        of_draws = {"apart": states.alone, "divided": np.moveaxis(different.mean(axis=-1), 0, 2)}
         return {
             "posterior": {
                 name: (("chain", "draw", "group"), np.repeat(values, states.shared, axis=1))
@@ -141,8 +138,8 @@ class GroupDirichlet(ItemPosterior):
             "derived": {"prob_different": (("group", "item"), prob_different)},
             "diagnostics": {"r_hat": (("parameter",), r_hat), "ess": (("parameter",), ess)},
             "constant_data": {
-                "n_votes": (("group", "item"), by_group),
-                "n_votes_of_label": (("category",), by_label),
+                "n_votes": (("group", "item"), problem.votes.sum(axis=2)),
+                "n_votes_of_label": (("category",), problem.votes.sum(axis=(0, 1))),
             },
         }
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Named, Pair, Rng, silent
 from bayesagree.annotations import Ratings
 from bayesagree.annotations._container import parts_met
 from bayesagree.errors import InputError, shorten, warn
@@ -92,7 +92,7 @@ class Levels:
     def known_in(ratings: Ratings) -> Integers:
         """Return the annotators of five ratings or more, the most prolific if they are many."""
         if not ratings.annotators_known:
-            return np.empty(0, np.int64)
+            return np.empty(0, int)
         size = np.bincount(ratings.annotator_index)
         return np.sort(np.argsort(-size, kind="stable")[: min(MOST, int((size >= FEWEST).sum()))])
 
@@ -109,7 +109,7 @@ class Levels:
         number, total = (sp.sparse.csr_array((v, place), shape) for v in (np.ones(x.size), x))
         return (number.toarray(), total.toarray()) if np.prod(shape) < DENSE else (number, total)
 
-    def system(self, precision: Floats, item_variance: float, shift_variance: float) -> tuple[Floats, Floats]:
+    def system(self, precision: Floats, item_variance: float, shift_variance: float) -> Pair:
         """Return precision and linear term of the coefficients and levels, given `precision` of annotators' ratings."""
         (number, total), z, ours = self.table, self.columns, precision[:-1]
         weight = number @ precision
@@ -129,17 +129,16 @@ class Levels:
 
     def item_terms(
         self, items: slice, precision: Floats, coefficient: Floats, shift: Floats, item_variance: Any
-    ) -> tuple[Floats, Floats]:
+    ) -> Pair:
         """Return mean and variance of items' b' z + e, (item,) or, where parameters are many, (item, sample)."""
         number = self.table[0][items]
-        total = self.table[1][items]
         line = self.columns[items] @ coefficient
         weight = number @ precision
         variance = 1 / (1 / item_variance + weight)
-        rest = total @ precision - number @ (precision * shift) - weight * line
+        rest = self.table[1][items] @ precision - number @ (precision * shift) - weight * line
         return line + variance * rest, variance
 
-    def chain(self, request: Request, rng: np.random.Generator) -> LevelDraws:
+    def chain(self, request: Request, rng: Rng) -> LevelDraws:
         """Run one chain of the Gibbs sampler."""
         item, x = self.ratings.item_index, self.ratings.unit()
         p, size = self.columns.shape[1], self.named.size + 1
@@ -147,7 +146,7 @@ class Levels:
         scale = np.square(SDS)
         shape, found = (FREEDOM + np.bincount(self.who, minlength=size)) / 2, []
         variance, (typical, of_items, of_levels) = np.full(size, 0.02), (0.02, 0.03, 0.01)
-        progress = request.progress or (lambda n: None)
+        progress = request.progress or silent
         for _ in range(TUNE + min(request.draws, KEPT)):
             precision = 1 / variance
             matrix, score = self.system(precision, of_items, of_levels)
@@ -193,7 +192,7 @@ class Levels:
         terms = (1 / found.variance.T, found.coefficient.T, found.shift.T)
         of_ratings = (high - low) ** 2 * self.of_ratings(found)[pick]
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             centre, spread = self.item_terms(items, *terms, found.sd[:, 1] ** 2)
             drawn = centre[:, pick] + rng.standard_normal((len(centre), pick.size)) * np.sqrt(spread[:, pick])
             variance = np.broadcast_to(of_ratings, drawn.shape)
@@ -215,14 +214,13 @@ class Levels:
             {"annotator_shift": found.shift[:, :n], "annotator_sd": np.sqrt(found.variance[:, :n])} if n else {}
         )
         dims = ("chain", "draw", "annotator")
-        number = self.table[0].sum(axis=1).astype(np.int64)
         return {
             "posterior": {name: (dims, by_chain(width * v[pick].T, request.chains)) for name, v in of.items()},
-            "constant_data": {"n_ratings": (("item",), number)},
+            "constant_data": {"n_ratings": (("item",), self.table[0].sum(axis=1).astype(int))},
             **self.parameters(request),
         }
 
-    def diagnostics(self, request: Request) -> dict[str, Any]:
+    def diagnostics(self, request: Request) -> Named:
         """Return R-hat and effective sample size of the parameters."""
         return self.parameters(request)["diagnostics"]
 
@@ -231,7 +229,7 @@ class Levels:
         every = np.column_stack([(found := self.draw(request)).sd, found.coefficient])
         return of_parameters(every.reshape(request.chains, -1, every.shape[1]))
 
-    def coords(self) -> dict[str, Any]:
+    def coords(self) -> Named:
         """Return the names of annotators and parameters."""
         sds = ["sd_rating", "sd_item", *["sd_shift"][: self.named.size]]
         return {"annotator": self.annotators, "parameter": [*sds, *self.names]}
@@ -266,7 +264,7 @@ def means_model(problem: Levels) -> "pm.Model":
 
     ratings, (low, high) = problem.ratings, problem.ratings.scale
     levels, width = problem if problem.named.size else None, high - low
-    coords: dict[str, Any] = {"item": ratings.items, "column": problem.names}
+    coords = {"item": ratings.items, "column": problem.names}
     coords |= {"annotator": (levels or ratings).annotators, "annotation": np.arange(ratings.n_annotations)}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
@@ -308,7 +306,7 @@ def _picks(found: LevelDraws, request: Request) -> Integers:
     ).ravel()
 
 
-def _sd_step(values: Floats, now: float, scale: float, rng: np.random.Generator) -> float:
+def _sd_step(values: Floats, now: float, scale: float, rng: Rng) -> float:
     """Draw the variance of normal values, whose sd is half-normal: by that of a flat prior, accepted or not."""
     new = max(float(values @ values) / 2 / rng.standard_gamma((values.size - 1) / 2), 1e-12)
     return new if -rng.standard_exponential() < (now - new) / (2 * scale) else now

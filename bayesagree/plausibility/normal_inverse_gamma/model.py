@@ -50,8 +50,8 @@ def normal_inverse_gamma_model(
 
     chosen = prior or NormalInverseGammaPrior.for_scale(ratings.scale)
     power = positive(reliability, "reliability", zero=True)
-    coords = {"item": ratings.items, "annotator": ratings.annotators}
-    coords["annotation"] = np.arange(ratings.n_annotations)
+    every = np.arange(ratings.n_annotations)
+    coords = {"item": ratings.items, "annotator": ratings.annotators, "annotation": every}
     with pm.Model(coords=coords) as model:
         item, _ = annotation_data(ratings.item_index, ratings.annotator_index)
         rating = pm.Data("observed_rating", ratings.rating, dims="annotation")

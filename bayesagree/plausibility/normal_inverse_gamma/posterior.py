@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from bayesagree._types import Advance
+from bayesagree._types import Advance, Named, Rng
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError, one_of, positive
 from bayesagree.inference.blocks import DrawBlock
@@ -53,7 +53,7 @@ class NormalInverseGamma(RatingPosterior):
         """Return the prior, by default that of the scale."""
         return self.prior or NormalInverseGammaPrior.for_scale(annotations.scale)
 
-    def settings(self, annotations: Ratings) -> dict[str, Any]:
+    def settings(self, annotations: Ratings) -> Named:
         """Return the arguments of the model."""
         if self.annotator_effects:
             return {"annotator_effects": self.annotator_effects}
@@ -62,10 +62,9 @@ class NormalInverseGamma(RatingPosterior):
     def levels(self, annotations: Ratings) -> Levels:
         """Return the ratings with levels of their annotators, and an intercept as all that is known of items."""
         column = np.ones((annotations.items.size, 1))
-        prior = np.array([[0.5], [0.5]])
-        return Levels.of(annotations, column, prior, ["intercept"])
+        return Levels.of(annotations, column, np.array([[0.5], [0.5]]), ["intercept"])
 
-    def problem(self, annotations: Ratings) -> dict[str, Any] | Levels:
+    def problem(self, annotations: Ratings) -> Named | Levels:
         """Return the updated parameters of each item: m0, k0, a0 and b0 become m, k, a and b."""
         if self.annotator_effects:
             return self.levels(annotations)
@@ -94,25 +93,24 @@ class NormalInverseGamma(RatingPosterior):
             return means_model(self.levels(annotations))
         return normal_inverse_gamma_model(annotations, reliability=self.reliability, prior=self.prior)
 
-    def known(self, problem: dict[str, Any] | Levels, request: Request) -> Groups:
+    def known(self, problem: Named | Levels, request: Request) -> Groups:
         """Return the parameters, from which certainties follow exactly, or levels of annotators."""
         if isinstance(problem, Levels):
             return problem.known(request)
         return {"posterior_parameters": {name: (("item",), values) for name, values in problem.items()}}
 
-    def coords(self, problem: dict[str, Any] | Levels) -> dict[str, Any]:
+    def coords(self, problem: Named | Levels) -> Named:
         """Return the names of annotators with levels."""
         return problem.coords() if isinstance(problem, Levels) else {}
 
-    def drawer(self, problem: dict[str, Any] | Levels, request: Request) -> Drawer:
+    def drawer(self, problem: Named | Levels, request: Request) -> Drawer:
         """Return the function that draws mean and variance of a block of items."""
         if isinstance(problem, Levels):
             return problem.drawer(request)
-        samples = request.samples
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             location, strength, shape, scale = (values[items] for values in problem.values())
-            variance = scale / rng.standard_gamma(shape, (samples, shape.size))
+            variance = scale / rng.standard_gamma(shape, (request.samples, shape.size))
             mean = location + np.sqrt(variance / strength) * rng.standard_normal(variance.shape)
             return DrawBlock(items, mean=mean.T, variance=variance.T)
 
@@ -178,7 +176,6 @@ def normal_inverse_gamma(
     """
     ratings = as_annotations(ratings, (Ratings,), "ratings")
     request = Request(draws, chains, random_seed, client=client, progress=progress)
-    specification = NormalInverseGamma(
-        reliability=reliability, prior=prior, annotator_effects=annotator_effects
+    return NormalInverseGamma(reliability=reliability, prior=prior, annotator_effects=annotator_effects).draw(
+        ratings, request
     )
-    return specification.draw(ratings, request)

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Array, Booleans, Floats, Integers
+from bayesagree._types import Array, Booleans, Floats, Integers, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.errors import one_of, positive, positive_int
 from bayesagree.inference.blocks import label_dtype
@@ -67,7 +67,7 @@ class Races(NamedTuple):
         n_items = rankings.items.size
         width = rankings.categories.size + 1
         choice = rankings.offered
-        of_ranking = rankings.item_index.astype(np.int64)
+        of_ranking = rankings.item_index.astype(int)
         named = rankings.ranking_index(), rankings.label_index
         chosen = (
             named
@@ -92,7 +92,7 @@ class Races(NamedTuple):
             return first[ranking] + found - slot_start[of_ranking[ranking]]
 
         offered = width - 1 if choice is None else np.diff(choice.start)
-        last = rankings.block[rankings.start[1:] - 1].astype(np.int64) + (np.diff(rankings.start) < offered)
+        last = rankings.block[rankings.start[1:] - 1].astype(int) + (np.diff(rankings.start) < offered)
         depth = last[race]
         if choice is not None:
             depth[:] = -1
@@ -123,7 +123,7 @@ class Races(NamedTuple):
             np.searchsorted(race, np.arange(one.size + 1)),
             entry,
             block,
-            (arrivals * reliability).astype(np.int64),
+            (arrivals * reliability).astype(int),
             place,
         )
 
@@ -179,7 +179,7 @@ class Problem:
         table[:, -1] = False
         return table
 
-    def draw(self, items: slice, run: Run, rng: np.random.Generator) -> Floats:
+    def draw(self, items: slice, run: Run, rng: Rng) -> Floats:
         """Return shares of the slots of neighbouring items, shape (chain, draw, slot); those of an item sum to one."""
         from bayesagree.plausibility.plackett_luce._gibbs import TINY, gibbs
 
@@ -203,7 +203,7 @@ class Problem:
         r_hat, ess = diagnostics(theta)
         return np.stack([np.fmax.reduceat(r_hat, start), np.fmin.reduceat(ess, start)], axis=1)
 
-    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: np.random.Generator) -> Array:
+    def reduce(self, items: slice, theta: Floats, depth: int | None, rng: Rng) -> Array:
         """Return the best `depth` labels of each draw, or all plausibilities, shape (item, sample, ...).
 
         Labels not in play compete too, each with its own random share of their mass.

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesagree._types import Array, Floats, Integers
+from bayesagree._types import Array, Floats, Integers, Pair
 
 # Numbers that one quadrature holds at once; log of terms that are lost in the rounding of the sum.
 AT_ONCE, NEGLIGIBLE = 2_000_000, 34.0
 
 
-def block_log_probability(log_worth: Floats, log_rest: Floats) -> tuple[Floats, Floats]:
+def block_log_probability(log_worth: Floats, log_rest: Floats) -> Pair:
     """Return log Pr(block first) of blocks of one size, and d/d log worth; d/d log W is minus their sum.
 
     The trapezoidal rule in y = log(W t): the integrand is analytic, so that a step below the width of its peak and of
@@ -49,7 +49,7 @@ def block_log_probability(log_worth: Floats, log_rest: Floats) -> tuple[Floats, 
     return value, slopes
 
 
-def rankings_log_probability(log_worth: Floats, ranks: Array) -> tuple[Floats, Floats]:
+def rankings_log_probability(log_worth: Floats, ranks: Array) -> Pair:
     """Return log probability and gradient of each ranking, from log worths and ranks of shape (ranking, label).
 
     Equal ranks tie; the labels of the largest rank are those that remain. A log worth of -inf keeps a label out.
@@ -58,8 +58,7 @@ def rankings_log_probability(log_worth: Floats, ranks: Array) -> tuple[Floats, F
     last = ranks.max(axis=1, keepdims=True, initial=0)
     for level in np.unique(ranks)[:-1]:
         member = (ranks == level) & (ranks < last)
-        rest = ranks > level
-        later = np.where(rest, log_worth, -np.inf)
+        later = np.where(ranks > level, log_worth, -np.inf)
         top = np.maximum(later.max(axis=1, keepdims=True), np.finfo(float).min)
         with np.errstate(divide="ignore"):
             log_rest = top[:, 0] + np.log(np.exp(later - top).sum(axis=1))

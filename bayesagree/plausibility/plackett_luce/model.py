@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesagree._types import Named
 from bayesagree.annotations import Rankings
 from bayesagree.errors import InputError, positive
 from bayesagree.inference.open_model import part
@@ -15,6 +16,9 @@ from bayesagree.plausibility.plackett_luce.likelihood import padded
 if TYPE_CHECKING:
     import pymc as pm
 
+# What makes the worths from their shapes, items and labels.
+Worth = Callable[[Any, Any, Any], Any] | None
+
 
 def plackett_luce_model(
     rankings: Rankings,
@@ -23,7 +27,7 @@ def plackett_luce_model(
     shape: float | None = None,
     unranked: Unranked = "exact",
     exponent: float = 1.0,
-    worth: Callable[[Any, Any, Any], Any] | None = None,
+    worth: Worth = None,
 ) -> "pm.Model":
     """Build the same posterior as a PyMC model.
 
@@ -77,7 +81,7 @@ def races_model(
     rankings: Rankings,
     problem: Problem,
     exponent: float = 1.0,
-    worth: Callable[[Any, Any, Any], Any] | None = None,
+    worth: Worth = None,
 ) -> "pm.Model":
     """Build the model of `plackett_luce_model` from the races that the sampler takes, each as often as it was seen."""
     import pymc as pm
@@ -101,7 +105,7 @@ def races_model(
     numbers = padded(number[slot], races.entry_start, present.size)
     ranks = padded(races.block, races.entry_start, races.block[races.entry_start[1:] - 1, None])
     copies = np.repeat(np.arange(len(ranks)), races.times)
-    coords: dict[str, Any] = {"item": items, "category": labels}
+    coords: Named = {"item": items, "category": labels}
     coords["slot"] = [f"{items[i]}: {labels[k]}" for i, k in zip(item_of_slot, label_of_slot)]
     coords |= {"ranking": np.arange(copies.size), "position": np.arange(ranks.shape[1])}
     with pm.Model(coords=coords) as model:

@@ -12,6 +12,7 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.sort import argsort
 from pytensor.tensor.variable import TensorVariable
 
+from bayesagree._types import Named
 from bayesagree.inference.kernel_ops import KernelOp
 from bayesagree.plausibility.plackett_luce.likelihood import rankings_log_probability
 
@@ -88,7 +89,7 @@ def _race(worth: Any, size: Any) -> Any:
     return argsort(argsort(arrival, axis=-1), axis=-1)
 
 
-_OPTIONS: dict[str, Any] = {
+_OPTIONS: Named = {
     "dist": _race,
     "logp": _logp,
     "signature": "(k)->(k)",

@@ -14,13 +14,13 @@ Source: Stutz et al., "Evaluating AI systems under uncertain ground truth", appe
 in the size of a block); Caron and Teh, "Bayesian nonparametric models for ranked data" (arrival times).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import Advance, Named, Rng
 from bayesagree.annotations import Rankings
 from bayesagree.annotations.rankings import who_competed
 from bayesagree.errors import as_python, positive_int, warn
@@ -57,7 +57,7 @@ class PlackettLuce(ItemPosterior):
         _warn_of_choice_sets(annotations)
         return Problem.of(annotations, self.reliability, self.shape, self.unranked)
 
-    def settings(self, annotations: Rankings) -> dict[str, Any]:
+    def settings(self, annotations: Rankings) -> Named:
         """Return the arguments of the model, and the length of a chain."""
         shape = worth_shape(annotations.categories.size, self.shape, self.unranked)
         return vars(self) | {"shape": shape, "competing": who_competed(annotations)[0]}
@@ -71,7 +71,7 @@ class PlackettLuce(ItemPosterior):
         """Return the function that runs the Gibbs sampler on a block of items."""
         run = Run(request.chains, self.tune, request.draws, self.thin)
 
-        def draw(items: slice, rng: np.random.Generator) -> DrawBlock:
+        def draw(items: slice, rng: Rng) -> DrawBlock:
             theta = problem.draw(items, run, rng)
             values = problem.reduce(items, theta, request.top_labels, rng)
             return DrawBlock(items, diagnostics=problem.diagnostics(items, theta), **{request.variable: values})
@@ -100,7 +100,7 @@ def plackett_luce(
     random_seed: Seed = None,
     top_labels: int | None = None,
     client: Any = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance | None = None,
 ) -> xr.DataTree:
     """Draw the plausibilities of each item from their Plackett-Luce posterior.
 

@@ -51,10 +51,8 @@ def irn(rankings: Rankings, *, ties: Ties = "split") -> xr.DataArray:
     [[0.375, 0.25, 0.125, 0.25]]
     """
     item, score = _scores(rankings, ties)
-    shape = rankings.items.size, rankings.categories.size
-    table = cell_sums(shape, item, rankings.label_index, weight=score)
     return xr.DataArray(
-        table,
+        cell_sums((rankings.items.size, rankings.categories.size), item, rankings.label_index, weight=score),
         dims=("item", "category"),
         coords={"item": rankings.items, "category": rankings.categories},
         name="irn",
@@ -80,6 +78,6 @@ def inverse_ranks(rankings: Rankings, *, ties: Ties = "split") -> Floats:
 
 def _scores(rankings: Rankings, ties: Ties) -> tuple[Integers, Floats]:
     """Return the item of each ranked label and its share of the item's inverse ranks, both of shape (entry,)."""
-    item = rankings.item_index[rankings.ranking_index()].astype(np.int64)
+    item = rankings.item_index[rankings.ranking_index()].astype(int)
     score = inverse_ranks(rankings, ties=ties)
-    return item, score / np.bincount(item, weights=score, minlength=rankings.items.size)[item]
+    return item, score / np.bincount(item, weights=score)[item]

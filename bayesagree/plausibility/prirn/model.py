@@ -37,12 +37,10 @@ def prirn_model(
     """
     import pymc as pm
 
-    shapes = concentration(rankings, reliability, prior, ties)
     dims = ("item", "category")
     with pm.Model(coords={"item": rankings.items, "category": rankings.categories}) as model:
-        shape: Any = pm.Data("concentration", shapes, dims=dims)
+        shape: Any = pm.Data("concentration", concentration(rankings, reliability, prior, ties), dims=dims)
         mass: Any = pm.Gamma("mass", shape + 1, 1, dims=dims)
-        shortfall: Any = pm.Exponential("shortfall", 1, dims=dims)
-        log_gamma: Any = pm.math.log(mass) - shortfall / shape
+        log_gamma = pm.math.log(mass) - pm.Exponential("shortfall", 1, dims=dims) / shape
         pm.Deterministic("plausibility", pm.math.softmax(log_gamma, axis=1), dims=dims)
     return model

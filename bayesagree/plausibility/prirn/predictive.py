@@ -21,7 +21,7 @@ def held_out_scores(
     """Score each ranking by the probability that PrIRN of the others of its item gives it."""
     shape = prior_shape(prior, rankings.categories.size)
     own, ranking = inverse_ranks(rankings, ties=ties), rankings.ranking_index()
-    item = rankings.item_index[ranking].astype(np.int64)
+    item = rankings.item_index[ranking].astype(int)
     n = np.bincount(rankings.item_index, minlength=rankings.items.size)
     cell, at = np.unique(item * shape.size + rankings.label_index, return_inverse=True)
     label_total = np.bincount(at, weights=own)
