@@ -15,6 +15,8 @@ Codes = NDArray[np.int32]
 # Positions of rows.
 Places = NDArray[np.intp]
 Rng = np.random.Generator
+# What all random streams of a call come from.
+Root = np.random.SeedSequence
 # A progress bar: it takes how much more is done.
 Advance = Callable[[int], None]
 # Arrays that belong together, such as both ends of intervals.

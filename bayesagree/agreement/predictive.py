@@ -86,15 +86,16 @@ def _log_prior(ratings: Ratings, posterior: xr.Dataset, settings: Settings) -> D
     """
     # Averaged readings have no density of the shares: they are 0 in one of the two.
     shares = END_SHARES if settings["likelihood"] == "inflated" else ()
-    rate = np.log(2) / 2
+    log_2 = np.log(2)
+    rate = log_2 / 2
     scales: dict[str, Callable[[Floats], Floats]] = {
         "phi": lambda phi: np.log(rate) - rate * np.asarray(precision_of(phi)),
         "mean_location": lambda m: np.log(m) + np.log1p(-m),
-        "mean_spread": lambda s: 3 * np.log(s) - np.log(2),
+        "mean_spread": lambda s: 3 * np.log(s) - log_2,
         "annotator_shift_sd": lambda sd: np.log(2 * sd) - np.log(2 * np.pi) / 2 - sd**2 / 2,
     }
     # Density of log w / (1 - w) where the root of w is uniform.
-    scales |= dict.fromkeys(shares, lambda w: np.log(w) / 2 + np.log1p(-w) - np.log(2))
+    scales |= dict.fromkeys(shares, lambda w: np.log(w) / 2 + np.log1p(-w) - log_2)
     drawn = draws_of(posterior, *(name for name in scales if name in posterior))
     return {name: scales[name](values) for name, values in drawn.items()}
 

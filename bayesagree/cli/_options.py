@@ -54,12 +54,15 @@ def label_names(text: str) -> Any:
     return numbers(text) if len(found) > 1 else numbers(text)[0]
 
 
+# What an option may name, or not.
+Text = str | None
+File = Path | None
 Json = Annotated[bool, Option("--json", help="Print one JSON document: each table as a list of records.")]
-TableFile = Annotated[Path | None, Option("--output", "-o", help="Write the table here (.csv, ...).")]
-ResultFile = Annotated[Path | None, Option("--output", "-o", help="Keep the result: a .nc file.")]
+TableFile = Annotated[File, Option("--output", "-o", help="Write the table here (.csv, ...).")]
+ResultFile = Annotated[File, Option("--output", "-o", help="Keep the result: a .nc file.")]
 Seed = Annotated[int, Option("--seed", help="Same seed, same draws.")]
 Draws = Annotated[int, Option(min=1, help="Draws per chain.")]
-PlausibilityName = Annotated[str | None, Option(help="Posterior of the truth: a name, or a trace (.nc).")]
+PlausibilityName = Annotated[Text, Option(help="Posterior of the truth: a name, or a trace (.nc).")]
 Reliabilities = Annotated[Any, Option(parser=numbers, help="Weights of an annotation, such as 0.1,1,10.")]
 Items = Annotated[Literal["fixed", "bootstrap"], Option(help="This test set, or items are a sample.")]
 Missing = Annotated[Literal["error", "skip", "wrong"], Option(help="Items that a model predicts nothing for.")]
@@ -69,12 +72,12 @@ Kind = Literal["labels", "ratings", "rankings", "comparisons"]
 AS_LABELS = "--kind labels --label COLUMN reads a column as labels (where ranks are rows: --duplicates first)"
 Threshold = Annotated[float | None, Option(help="For ratings: is the mean below this value or not?")]
 AllowUnmixed = Annotated[bool, Option("--allow-unmixed", help="Give a result even if chains disagree.")]
-AnnotatorsFile = Annotated[Path | None, Option(help="Features: one row per annotator, any columns.")]
-Group = Annotated[str | None, Option(help="Features of annotators to group by, comma separated.")]
-GoldFile = Annotated[Path | None, Option(help="Items whose true label is known: columns item and label.")]
-RiskFile = Annotated[Path | None, Option(help="Risk of each label: columns label and risk.")]
-ItemFeatures = Annotated[Path | None, Option(help="Features: one row per item, any columns.")]
-ContentsFile = Annotated[Path | None, Option(help="What annotators see of each item, for --tool.")]
+AnnotatorsFile = Annotated[File, Option(help="Features: one row per annotator, any columns.")]
+Group = Annotated[Text, Option(help="Features of annotators to group by, comma separated.")]
+GoldFile = Annotated[File, Option(help="Items whose true label is known: columns item and label.")]
+RiskFile = Annotated[File, Option(help="Risk of each label: columns label and risk.")]
+ItemFeatures = Annotated[File, Option(help="Features: one row per item, any columns.")]
+ContentsFile = Annotated[File, Option(help="What annotators see of each item, for --tool.")]
 Labels = Annotated[Any, Option(parser=label_names, help="All labels in their order, or their number.")]
 NoAnswers = Annotated[Any, Option("--missing-labels", parser=names, help="Labels for no answer, such as n/a.")]
 Scale = Annotated[Any, Option(parser=numbers, metavar="LOW,HIGH", help="Lowest, highest rating, such as 1,5.")]
@@ -112,12 +115,10 @@ class Columns:
 class Source(Columns):
     """Annotations: a file and its columns, or the name of a public data set."""
 
-    annotations: Annotated[
-        Path | None, Argument(help="A table or an export of a tool, or a folder of such.")
-    ] = None
-    data: Annotated[str | None, Option(help="A public data set by name, instead of files.")] = None
-    format: Annotated[str | None, Option(help="Tool or layout of the file (detected by default).")] = None
-    question: Annotated[str | None, Option(help="Which question, if the file has several.")] = None
+    annotations: Annotated[File, Argument(help="A table or an export of a tool, or a folder of such.")] = None
+    data: Annotated[Text, Option(help="A public data set by name, instead of files.")] = None
+    format: Annotated[Text, Option(help="Tool or layout of the file (detected by default).")] = None
+    question: Annotated[Text, Option(help="Which question, if the file has several.")] = None
     kind: Annotated[Kind | None, Option(help="If the columns do not decide it.")] = None
     scale: Scale = None
     step: Annotated[float | None, Option(help="Distance of the levels of the scale.")] = None
@@ -194,10 +195,10 @@ class Source(Columns):
 class WithPredictions(Source):
     """Annotations and predictions: these come from a file of their own or with the annotations, if at all."""
 
-    predictions: Annotated[Path | None, Argument(help="Columns model, item, and label or scores.")] = None
+    predictions: Annotated[File, Argument(help="Columns model, item, and label or scores.")] = None
     model: ModelColumn = "model"
-    predictions_item: Annotated[str | None, Option(help="Column of their items, if not --item.")] = None
-    predictions_label: Annotated[str | None, Option(help="Column of their labels, if not --label.")] = None
+    predictions_item: Annotated[Text, Option(help="Column of their items, if not --item.")] = None
+    predictions_label: Annotated[Text, Option(help="Column of their labels, if not --label.")] = None
 
     def read(self, *, needed: bool = False) -> tuple[Any, Any]:
         """Read annotations and predictions."""

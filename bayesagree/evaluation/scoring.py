@@ -280,8 +280,9 @@ def evaluate(
         "item": given.items,
         "part": PARTS[: 3 if runs is None else 4],
         "side": list(SIDES),
+        "category": given.categories,
+        "other_group": truths.names,
     }
-    coords |= {"category": given.categories, "other_group": truths.names}
     coords |= {truths.axis: truths.names} if truths.axis else {}
     coords |= {} if runs is None else {"run": runs.names_once}
     coords |= {} if slices is None else {slices.name: slices.names}

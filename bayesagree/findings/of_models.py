@@ -101,9 +101,8 @@ def served_badly(case: Case) -> Finding:
 @CHECKS.add("note", "call none of them the best; how many items and votes would tell them apart: {plan}")
 def unseparated(case: Case) -> Finding:
     """Models that nothing separates from the best."""
-    seed = case.random_seed
-    tree = evaluate(case.labels, case.models, plausibility="dirichlet", missing="skip", random_seed=seed)
-    table: Any = compare(tree)
+    how = {"missing": "skip", "random_seed": case.random_seed}
+    table: Any = compare(evaluate(case.labels, case.models, plausibility="dirichlet", **how))
     best = table.iloc[0]
     first = table.index[table["tier"] == 1].tolist()
     accuracy = interval(best["score"], best["lower"], best["upper"])

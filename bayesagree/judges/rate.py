@@ -27,7 +27,7 @@ import pandas as pd
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Named, Rng, silent
+from bayesagree._types import Advance, Floats, Named, Rng, Root, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations.gold import ItemGroup
 from bayesagree.annotations.predictions import Predictions
@@ -178,9 +178,10 @@ def corrected_rate(
         )
         for name, values in (averages | slopes | fit.people).items()
     }
+    names = panel.system.levels
     r_hat, ess = diagnostics(posterior["rate"][1])
     warn_of_numbers(
-        {f"rate of {name}": posterior["rate"][1][..., s] for s, name in enumerate(panel.system.levels)},
+        {f"rate of {name}": posterior["rate"][1][..., s] for s, name in enumerate(names)},
         f"raise draws={draws}; if chains found different answers to how often people and the judges "
         f"{shorten(panel.judges)} are right, collect more votes per item",
     )
@@ -192,7 +193,6 @@ def corrected_rate(
         "constant_data": _data(panel),
         "diagnostics": {"r_hat": (("system",), r_hat), "ess": (("system",), ess)},
     }
-    names = panel.system.levels
     settings = {
         "target": target,
         "positive": positive,
@@ -211,7 +211,7 @@ def _fit(
     panel: Panel,
     target: Target,
     prior: CorrectedRatePrior,
-    seed: np.random.SeedSequence,
+    seed: Root,
     shape: tuple[int, int],
     progress: Advance,
 ) -> Fit:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from bayesagree._types import Advance, Array, Booleans, Floats, silent
+from bayesagree._types import Advance, Array, Booleans, Floats, Root, silent
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
 from bayesagree.inference.blocks import DrawBlock, label_dtype
@@ -69,8 +69,8 @@ class Scorer:
     metrics: Sequence[Metric]
     slices: ItemGroups | None = None
     weights: ItemWeights | None = None
-    sampled: np.random.SeedSequence | None = None
-    another: np.random.SeedSequence | None = None
+    sampled: Root | None = None
+    another: Root | None = None
 
     def __post_init__(self) -> None:
         check_predictions(self.predictions, self.metrics)
@@ -280,7 +280,7 @@ def by_slice(scores: Callable[[Booleans], Floats], n: int, times: int = 1) -> Fl
     return np.stack(out)
 
 
-def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
+def sampled_block(block: DrawBlock, root: Root) -> DrawBlock:
     """Replace the truths of a block by one label sampled from all plausibilities, or by one rating around its mean."""
     if block.mean is not None:
         noise = block_generator(root, block.items.start // BLOCK).standard_normal(block.mean.shape)
@@ -288,7 +288,7 @@ def sampled_block(block: DrawBlock, root: np.random.SeedSequence) -> DrawBlock:
     return block._replace(top_label=picked_labels(block, root)[:, :, None])
 
 
-def picked_labels(block: DrawBlock, root: np.random.SeedSequence) -> Array:
+def picked_labels(block: DrawBlock, root: Root) -> Array:
     """Draw a label from the plausibilities of each draw, shape (item, sample)."""
     rng = block_generator(root, block.items.start // BLOCK)
     return np.stack([categories(rng, shares) for shares in np.asarray(block.plausibility)])

@@ -75,11 +75,12 @@ def divided(part: Floats, whole: Floats, total: Floats) -> Floats:
 
 def matthews_corrcoef(counts: Counts, *named: Any) -> Floats:
     """Correlation of truth and prediction (Gorodkin 2004); 0 where one of them is constant, as in scikit-learn."""
-    missing = counts.total - counts.given.sum(axis=0)
-    together = counts.right.sum(axis=0) * counts.total - (counts.true * counts.given).sum(axis=0)
-    of_given = counts.total**2 - (counts.given**2).sum(axis=0) - missing**2
-    of_true = counts.total**2 - (counts.true**2).sum(axis=0)
-    varies = np.minimum(of_given, of_true) > NOTHING * counts.total**2
+    right, true, given, total = counts
+    missing = total - given.sum(axis=0)
+    together = right.sum(axis=0) * total - (true * given).sum(axis=0)
+    of_given = total**2 - (given**2).sum(axis=0) - missing**2
+    of_true = total**2 - (true**2).sum(axis=0)
+    varies = np.minimum(of_given, of_true) > NOTHING * total**2
     return np.divide(together, np.sqrt(np.abs(of_given * of_true)), out=np.zeros_like(together), where=varies)
 
 

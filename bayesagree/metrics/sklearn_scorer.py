@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import ArrayLike
 
+from bayesagree._types import Root
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import InputError
@@ -28,7 +29,7 @@ class Scorer:
     _truth: Any
     _labels: Sequence[Any] | None
     _truth_is: TruthIs
-    _seed: np.random.SeedSequence
+    _seed: Root
 
     def __post_init__(self) -> None:
         from sklearn.utils.metadata_routing import MetadataRequest  # scikit-learn takes a second to load

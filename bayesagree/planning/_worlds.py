@@ -9,7 +9,7 @@ import numpy as np
 import scipy as sp
 import xarray as xr
 
-from bayesagree._types import Advance, Floats, Integers, Pair, Rng
+from bayesagree._types import Advance, Floats, Integers, Pair, Rng, Root
 from bayesagree.agreement.coefficients import interval_of_counts
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
@@ -112,7 +112,7 @@ class Studies(NamedTuple):
         predictions: Predictions | None,
         designs: list[tuple[int, int]],
         replicates: int,
-        root: np.random.SeedSequence,
+        root: Root,
         metric: str,
         progress: Advance,
         **how: Any,

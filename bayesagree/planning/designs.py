@@ -163,8 +163,8 @@ def plan(
     positive(of_run, "cost of a run", zero=True)
     designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
     how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
-    how |= {"plausibility": "informed_dirichlet" if auto else plausibility}
-    how |= {"progress": progress or silent}
+    how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
+    how |= {"plausibility": "informed_dirichlet" if auto else plausibility, "progress": progress or silent}
     root = seed_sequence(random_seed)
     studies = Studies.of(annotations, predictions, designs, replicates, root, metric, **how)
     coords = {"items": sizes, "annotators": votes}

@@ -8,6 +8,7 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree._types import Floats
+from bayesagree.agreement._phi.posterior import precision_of
 from bayesagree.annotations import Ratings
 from bayesagree.errors import InputError
 from bayesagree.inference.intervals import column_hdi
@@ -74,6 +75,6 @@ def plot_item_fits(
 
 def _density(means: Floats, phi: Floats) -> Floats:
     """Return the Beta densities on the unit grid, shape (draw, grid); p = 2 (1 - log2(1 - Phi))."""
-    precision = 2 * (1 - np.log2(1 - phi))
+    precision = precision_of(phi)
     means = means.clip(1e-12, 1 - 1e-12)  # drawn means may round to an end, where there is no density
     return sp.stats.beta.pdf(_GRID, (means * precision)[:, None], ((1 - means) * precision)[:, None])
