@@ -3,7 +3,7 @@
 Story.   Without predictions theta_i ~ Dirichlet(a, a, a). A model names label y_i. What is known of the item then is
              p(theta_i | y_i)  ~  theta_iy^r exp(w [y is the largest of theta_i]) Dirichlet(theta_i; a),
          r further readers who put y first, and a weight of y being the best label. Readers rank by Plackett-Luce.
-Priors.  log r ~ N(-1, 1.5^2);  w ~ N(log 3 + 2, 2^2).
+Priors.  log r ~ N(-1, 1.5^2);  w ~ N(.35 log 3, 2.5^2).
 Data.    Rankings of three labels by two readers an item, four items; one label of the model for each.
 Paper.   Stutz et al., "Evaluating AI systems under uncertain ground truth", appendix B.4; empirical Bayes.
 Exact.   r and w on a grid; items by draws of the Dirichlet distribution, weighted by the probabilities of the rankings.
@@ -43,12 +43,12 @@ def exact(given: dict, seed: int) -> dict[str, np.ndarray]:
     theta = np.random.default_rng(seed).dirichlet(np.full(LABELS, given["shape"]), DRAWS)
     best = theta.argmax(axis=1)[:, None] == np.arange(LABELS)
     log_r, w = np.meshgrid(
-        -1 + 1.5 * np.linspace(-3.5, 3.5, 36), np.log(3) + 2 + 2 * np.linspace(-3.5, 3.5, 36)
+        -1 + 1.5 * np.linspace(-3.5, 3.5, 36), 0.35 * np.log(3) + 2.5 * np.linspace(-3.5, 3.5, 36)
     )
     seen = [np.prod([chance(one, theta) for one in item], axis=0) for item in given["rankings"]]
     mass, found = np.zeros(log_r.size), np.zeros((log_r.size, 2, len(seen), LABELS))
     for k, (a, b) in enumerate(zip(log_r.ravel(), w.ravel())):
-        mass[k] = -(((a + 1) / 1.5) ** 2 + ((b - np.log(3) - 2) / 2) ** 2) / 2
+        mass[k] = -(((a + 1) / 1.5) ** 2 + ((b - 0.35 * np.log(3)) / 2.5) ** 2) / 2
         for i, (weight, y) in enumerate(zip(seen, given["predictions"])):
             tilt = theta[:, y] ** min(np.exp(a), np.exp(3.0)) * np.exp(b * best[:, y])
             of_item = weight * tilt

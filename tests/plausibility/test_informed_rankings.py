@@ -21,6 +21,7 @@ from bayesagree.plausibility.informed_plackett_luce._problem import (
     common_shape,
     first_choices,
 )
+from bayesagree.plausibility.plackett_luce._sampler import Run
 from bayesagree.plausibility.registry import default_posterior
 
 MODEL = json.loads((Path(__file__).parents[2] / "models" / "informed_plackett_luce.json").read_text())
@@ -241,3 +242,22 @@ def test_a_shape_of_zero_is_refused() -> None:
     rankings, models, _ = readers_and_model(n=6)
     with pytest.raises(InputError, match="shape=0 must be a positive number"):
         ba.informed_plackett_luce(rankings, models, shape=0, draws=2, random_seed=1)
+
+
+def test_the_likelihood_does_not_depend_on_the_readers_under_which_it_is_learnt() -> None:
+    """Differences of log likelihood between parameters, from draws under none, some and many readers of a label."""
+    rankings, models, _ = readers_and_model(n=10)
+    problem = InformedPlackettLuce(models).problem(rankings)
+    centre = problem.layout.prior.mean
+    at = centre + np.outer([0, 0.7, 0], np.eye(len(NAMES))[0]) + np.outer([0, 0, 2.0], np.eye(len(NAMES))[DEPTH])
+    found = []
+    for readers in (0.01, 0.5, 1.5):
+        under = np.where(np.arange(len(NAMES)) == 0, np.log(readers), centre)
+        seeds = [np.random.default_rng([seed, int(100 * readers)]) for seed in range(6)]
+        values = np.array([problem.taught(under, Run(4, 50, 50, 5), rng)(at).sum(axis=0) for rng in seeds])
+        of_seed = values[:, 1:] - values[:, :1]
+        found.append((of_seed.mean(axis=0), of_seed.std(axis=0, ddof=1) / np.sqrt(6)))
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        gap, error = found[one][0] - found[other][0], np.hypot(found[one][1], found[other][1])
+        assert (np.abs(gap) < 5 * error).all()
+        assert (error < 0.2).all()  # less than a tenth of what the differences are

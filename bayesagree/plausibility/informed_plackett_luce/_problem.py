@@ -1,6 +1,6 @@
 """Rankings and predictions of the informed posterior of rankings: what models say of items, and its few parameters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from types import SimpleNamespace
@@ -15,15 +15,15 @@ from bayesagree.annotations import Rankings
 from bayesagree.inference.blocks import DrawBlock
 from bayesagree.inference.cells import cell_sums
 from bayesagree.inference.posterior import Drawer, Groups, Request
-from bayesagree.inference.slices import Likelihoods, Prior, climb
+from bayesagree.inference.slices import ENOUGH_TO_BEGIN, Likelihoods, Prior, climb
 from bayesagree.plausibility.independence import CodedVotes
 from bayesagree.plausibility.informed.covariates import Covariates
 from bayesagree.plausibility.informed.family import rising_alike
 from bayesagree.plausibility.informed.frame import MOST_CELLS, Frame, Parameters, by_cells
 from bayesagree.plausibility.plackett_luce._sampler import Problem, Run
 
-# Labels of an item of which predictions say anything; draws of all items that teach the parameters.
-DEPTH, TAUGHT_BY = 5, 200_000
+# Labels of an item of which predictions say anything; draws of all items that teach the parameters, and sweeps between.
+DEPTH, TAUGHT_BY, THIN = 5, 200_000, 10
 # Sets of parameters that the draws of items share.
 SETS = 100
 NAMES = [f"log_readers_{d + 1}" for d in range(DEPTH)] + [f"best_{d + 1}" for d in range(DEPTH)]
@@ -124,10 +124,9 @@ class Tilt(NamedTuple):
         here = (said.label < n_labels)[:, :, None]
         return cls(ops.where(here, readers, 0.0), ops.where(here, best, 0.0))
 
-    @property
-    def weights(self) -> Floats:
-        """Weights of the features of draws in their log weight, shape (item, feature, vector)."""
-        return np.hstack([self.readers, self.best])
+    def weights(self, base: Floats) -> Floats:
+        """Weights of the features of draws under `base` readers (item, DEPTH), shape (item, feature, vector)."""
+        return np.hstack([self.readers - base[:, :, None], self.best])
 
     def log_constant(self, shape: float, n_labels: int, ops: Any = NUMPY) -> Any:
         """Return log E[prod theta_k^readers_k exp(best_top)] under a symmetric Dirichlet prior: (item, vector)."""
@@ -154,7 +153,7 @@ class Tilt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class InformedRankings(Frame):
-    """Rankings and what models say of their items; draws of the posterior of rankings alone are weighted.
+    """Rankings and what models say of their items; draws under the readers that they count as are weighted.
 
     `own_shape` is the user's, for all labels; `tune` of the sampler.
     """
@@ -190,10 +189,13 @@ class InformedRankings(Frame):
     def layout(self) -> Parameters:
         """Names and priors of the parameters, in the order of `NAMES`."""
         n_labels, n_models = self.alone.n_labels, self.covariates.hit.shape[1]
-        # Many models that agree are rarely wrong.
-        best = np.log(n_labels) + np.append(2.0 + 0.6 * min(n_models - 1, 4), -0.5 - np.arange(1, DEPTH) / 2)
-        mean = np.concatenate([-1 - np.arange(DEPTH) / 2, best, [0.3, 1.5, 0.3, 0.5]])
-        return Parameters(np.array(NAMES), mean, np.array([1.5] * DEPTH + [2.0] * DEPTH + [0.7, 1.5, 0.7, 1.0]))
+        # Of the likeliest label between models that are readers with some noise, and such as know the best label of
+        # split items; many models that agree are rarely wrong.
+        best = 0.35 * np.log(n_labels) + 0.3 * min(n_models - 1, 4)
+        mean = np.array([*(-1 - np.arange(DEPTH) / 2), best, 0, 0, 0, 0, 0.3, 1.5, 0.3, 0.5])
+        return Parameters(
+            np.array(NAMES), mean, np.array([1.5] * DEPTH + [2.5, 2, 2, 2, 2, 0.7, 1.5, 0.7, 1.0])
+        )
 
     def features(self, items: slice, theta: Floats, best: NDArray[np.integer]) -> Floats:
         """Return logs of the shares of likely labels, and which of them is the best label, (item, sample, feature).
@@ -208,28 +210,49 @@ class InformedRankings(Frame):
             log[i][:, here[i]] = np.maximum(np.log(theta[:, slot[here[i]]]), -70.0)
         return np.concatenate([log, best[:, :, None] == label[:, None]], axis=2)
 
-    def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
-        """Return the log of the mean weight of draws of each item from rankings alone, over the prior's constant."""
-        n_items, n_labels = self.annotations.items.size, self.alone.n_labels
-        run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, 3)
+    def tilted(self, theta: Floats) -> tuple[Problem, Floats]:
+        """Return rankings and the readers that labels count as at parameters (parameter,), and these (item, DEPTH)."""
+        readers = Tilt.of(theta[:, None], self.said, self.alone.n_labels).readers[:, :, 0]
+        more = np.zeros((len(readers), self.alone.n_labels + 1))
+        np.put_along_axis(more, self.said.label, readers, 1)
+        races = self.alone.races
+        return replace(self.alone, shape=self.alone.shape + more[races.item, races.label]), readers
 
-        def taught(items: slice, rng: Rng) -> Any:
-            theta = self.alone.draw(items, run, rng)
-            best = self.alone.reduce(items, theta, 1, rng)[:, :, 0]
+    def likelihood(self, rng: Rng) -> tuple[Likelihoods, Floats]:
+        """Return the log of the mean weight of draws of each item, over the prior's constant.
+
+        Draws under few readers are far from where many put the shares: the second draws are under those at the mode.
+        """
+        n_items, prior, one = (
+            self.annotations.items.size,
+            self.layout.prior,
+            np.ones(len(self.annotations.items)),
+        )
+        run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, THIN)
+        values = self.taught(prior.mean, run, rng)
+        return self.taught(climb(values, prior, one, ENOUGH_TO_BEGIN).mode, run, rng), one
+
+    def taught(self, centre: Floats, run: Run, rng: Rng) -> Likelihoods:
+        """Return the log mean weight of draws that are made under the readers at parameters `centre`."""
+        (problem, base), n_labels = self.tilted(centre), self.alone.n_labels
+
+        def of_block(items: slice, rng: Rng) -> Any:
+            theta = problem.draw(items, run, rng)
+            best = problem.reduce(items, theta, 1, rng)[:, :, 0]
             return self.features(items, theta.reshape(-1, theta.shape[2]), best)
 
-        drawn = np.concatenate([*Request(random_seed=int(rng.integers(2**31))).blocks(taught, n_items)])
+        drawn = np.concatenate([*Request(random_seed=int(rng.integers(2**31))).blocks(of_block, len(base))])
         alike, _, of_item = self.said.kinds(n_labels)
 
         def values(theta: Floats) -> Floats:
             constant = Tilt.of(theta.T, alike, n_labels).log_constant(self.shape, n_labels)
-            value = drawn @ Tilt.of(theta.T, self.said, n_labels).weights
+            value = drawn @ Tilt.of(theta.T, self.said, n_labels).weights(base)
             top = value.max(axis=1)
             return top + np.log(np.exp(value - top[:, None]).mean(axis=1)) - constant[of_item]
 
         # Sums over draws are slow where a few vectors lie side by side: many, or one.
         cells = drawn.shape[0] * drawn.shape[1]
-        return by_cells(values, cells if 8 * cells < MOST_CELLS else MOST_CELLS), np.ones(n_items)
+        return by_cells(values, cells if 8 * cells < MOST_CELLS else MOST_CELLS)
 
     @classmethod
     def sets(cls, draws: int) -> int:
@@ -237,17 +260,18 @@ class InformedRankings(Frame):
         return min(draws, SETS // 4)
 
     def drawer(self, request: Request) -> Drawer:
-        """Return the function that draws a block of items under rankings alone, and of these by their weights."""
+        """Return the function that draws a block of items under the mean parameters, and of these by their weights."""
         run = Run(request.chains, self.tune, request.draws, 1)
         samples, depth = request.samples, request.top_labels
         thetas = self.drawn(request).reshape(-1, self.layout.mean.size)
-        weights = Tilt.of(thetas.T, self.said, self.alone.n_labels).weights
+        problem, base = self.tilted(thetas.mean(axis=0))
+        weights = Tilt.of(thetas.T, self.said, problem.n_labels).weights(base)
         which = np.arange(samples) * len(thetas) // samples
 
         def draw(items: slice, rng: Rng) -> DrawBlock:
-            theta = self.alone.draw(items, run, rng)
-            worst = self.alone.diagnostics(items, theta)
-            values = self.alone.reduce(items, theta, depth, rng)
+            theta = problem.draw(items, run, rng)
+            worst = problem.diagnostics(items, theta)
+            values = problem.reduce(items, theta, depth, rng)
             best = values[:, :, 0] if depth else values.argmax(axis=2)
             given = self.features(items, theta.reshape(samples, -1), best)
             for one, x, own in zip(values, given, weights[items]):

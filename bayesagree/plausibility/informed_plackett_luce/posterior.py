@@ -11,10 +11,11 @@ of a label, and know beyond that which label is best. log r_d and w_d depend on 
 of the first on how sure the models are. A model that finds the best label as often on open items as on clear ones has
 r = 0; a model that is one more noisy reader has w = 0. The constant is exact, and learnt with normal priors.
 
-Given the parameters items are independent, and their posterior is that of rankings alone (`plackett_luce`, whose Gibbs
-sampler draws it) with bounded weights exp(w_best) prod_d theta_yd^r_d. Parameters are drawn on elliptical slices
-(`inference.slices`), then the draws of each item are weighted. a is that of labels that no model names: readers' first
-choices are Dirichlet-multinomial around the mean shares of y_1, ..., y_5 and of the others.
+Given the parameters items are independent, and a + r_d are shapes of gamma variables, which the Gibbs sweep of
+`plackett_luce` takes. Draws at the mode of the parameters teach these, which are drawn on elliptical slices
+(`inference.slices`); draws at their mean, weighted by exp(w_best) and by the readers that a set of parameters has more,
+are those of the items. a is that of labels that no model names: readers' first choices are Dirichlet-multinomial around
+the mean shares of y_1, ..., y_5 and of the others.
 
 Source: Stutz et al., appendix B.4, for the likelihood; Angelopoulos et al. (2023) for predictions in the place of gold.
 """
