@@ -7,7 +7,7 @@ import scipy as sp
 import xarray as xr
 
 from bayesagree._types import Array, Floats, Named
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, positive_int, warn
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -57,6 +57,11 @@ def integrated_log_likelihood(
     ------
     InputError
         A name that the model does not have, a trace without a free variable.
+
+    Warns
+    -----
+    UserWarning
+        Integrals that have not settled.
 
     See Also
     --------
@@ -119,7 +124,7 @@ def _integrate(model: Any, drawn: Named, latent: str, observed: str, item: Array
     densities = [plain.logp(vars=[variable], sum=False)[0] for variable in (own, plain[observed])]
     log_density = plain.compile_fn(densities, inputs=plain.value_vars, on_unused_input="ignore")
     name, n_items = plain.rvs_to_values[own].name, place.shape[1]
-    out = np.empty((len(place), n_items))
+    out, narrow = np.empty((len(place), n_items)), 0
     for s in range(len(place)):
         point = {key: values[s] for key, values in drawn.items() if key != latent}
         found = np.full(n_items, -np.inf)
@@ -131,4 +136,11 @@ def _integrate(model: Any, drawn: Named, latent: str, observed: str, item: Array
             out[s] = found + np.log(step)
             if np.abs(found - np.log(2) - before).max() < ENOUGH:
                 break
+        else:
+            narrow += 1
+    if narrow:
+        warn(
+            f"{narrow} of {len(place)} draws: the items' priors are so narrow that log likelihoods moved by more than "
+            f"{ENOUGH} at the last halving; they are rough"
+        )
     return out
