@@ -193,9 +193,8 @@ class InformedRankings(Frame):
         # split items; many models that agree are rarely wrong.
         best = 0.35 * np.log(n_labels) + 0.3 * min(n_models - 1, 4)
         mean = np.array([*(-1 - np.arange(DEPTH) / 2), best, 0, 0, 0, 0, 0.3, 1.5, 0.3, 0.5])
-        return Parameters(
-            np.array(NAMES), mean, np.array([1.5] * DEPTH + [2.5, 2, 2, 2, 2, 0.7, 1.5, 0.7, 1.0])
-        )
+        sd = np.array([1.5] * DEPTH + [2.5, 2, 2, 2, 2, 0.7, 1.5, 0.7, 1.0])
+        return Parameters(np.array(NAMES), mean, sd)
 
     def features(self, items: slice, theta: Floats, best: NDArray[np.integer]) -> Floats:
         """Return logs of the shares of likely labels, and which of them is the best label, (item, sample, feature).
@@ -223,14 +222,10 @@ class InformedRankings(Frame):
 
         Draws under few readers are far from where many put the shares: the second draws are under those at the mode.
         """
-        n_items, prior, one = (
-            self.annotations.items.size,
-            self.layout.prior,
-            np.ones(len(self.annotations.items)),
-        )
-        run = Run(4, 100, int(np.clip(TAUGHT_BY // n_items, 100, 400)) // 4, THIN)
-        values = self.taught(prior.mean, run, rng)
-        return self.taught(climb(values, prior, one, ENOUGH_TO_BEGIN).mode, run, rng), one
+        prior, each = self.layout.prior, np.ones(self.annotations.items.size)
+        run = Run(4, 100, int(np.clip(TAUGHT_BY // each.size, 100, 400)) // 4, THIN)
+        mode = climb(self.taught(prior.mean, run, rng), prior, each, ENOUGH_TO_BEGIN).mode
+        return self.taught(mode, run, rng), each
 
     def taught(self, centre: Floats, run: Run, rng: Rng) -> Likelihoods:
         """Return the log mean weight of draws that are made under the readers at parameters `centre`."""
