@@ -57,12 +57,13 @@ def require_distributions(tree: xr.DataTree, off: float) -> None:
 
     Their sums are 1 but for less than `off`.
     """
-    shown = tree["posterior"]["plausibility"].isel(draw=[0, -1])
-    total = shown.sum("category").where(shown.min("category") >= 0)
-    wrong = ~(abs(total - 1) < off).all([dim for dim in total.dims if dim != "item"])
+    shown = tree["posterior"]["plausibility"].isel(draw=[0, -1]).transpose("item", ..., "category")
+    # Sums by xarray would import Dask's arrays.
+    total, least = shown.values.sum(axis=-1), shown.values.min(axis=-1)
+    wrong = ~((np.abs(total - 1) < off) & (least >= 0)).reshape(len(total), -1).all(axis=1)
     if wrong.any():
-        at = int(wrong.values.argmax())
-        item, found = as_python(wrong["item"].values[at]), total.isel(item=at).values.flat[0]
+        at = int(wrong.argmax())
+        item, found = as_python(shown["item"].values[at]), total[at].flat[0]
         raise InputError(
             f"the plausibilities of item {item!r} sum to {found:.8g} or are negative; they are a distribution over the "
             "labels: divide them by their sum, and leave out items without annotations"
