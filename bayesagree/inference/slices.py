@@ -58,14 +58,17 @@ class Prior(NamedTuple):
     sd: Floats
 
 
-def climb(values: Likelihoods, prior: Prior, number: Floats, enough: float = ENOUGH) -> Fit:
+def climb(
+    values: Likelihoods, prior: Prior, number: Floats, enough: float = ENOUGH, start: Floats | None = None
+) -> Fit:
     """Climb to the mode of the parameters, and take the information of the items about them there.
 
     Both by the scores of items, their derivatives with respect to the parameters: the information is the sum of their
     outer products (Berndt, Hall, Hall and Hausman, 1974) plus the precision of the prior. `number` tells how many items
     are like each.
     """
-    (mean, sd), size, z = prior, prior.mean.size, np.zeros(prior.mean.size)
+    (mean, sd), size = prior, prior.mean.size
+    z = np.zeros(size) if start is None else (start - mean) / sd
     moves = np.concatenate([np.zeros((1, size)), EPSILON * np.eye(size)])
     while True:
         there = values(mean + sd * (z + moves))

@@ -176,10 +176,15 @@ class InformedProblem(VoteFrame):
     def begin(self, counts: Integers, every: Sequence[float]) -> list[Fit]:
         """Climb near the modes of the other parameters, the odds of the second kind of items held at each."""
         (item, number), (mean, sd) = self.learnt(counts), self.layout.prior
-        values, rest = self.of_votes(item, counts[item]), (Prior(mean[:-1], sd[:-1]), number, ENOUGH_TO_BEGIN)
-        return [
-            climb(lambda some, at=at: values(np.insert(some, some.shape[1], at, axis=1)), *rest) for at in every
-        ]
+        values, prior, found = self.of_votes(item, counts[item]), Prior(mean[:-1], sd[:-1]), list[Fit]()
+        for at in every:
+
+            def held(some: Floats, at: float = at) -> Floats:
+                return values(np.insert(some, some.shape[1], at, axis=1))
+
+            start = found[-1].mode if found else None
+            found.append(climb(held, prior, number, ENOUGH_TO_BEGIN, start))
+        return found
 
     def sampled(self, draws: int, chains: int, rng: Rng, progress: Advance) -> Floats:
         """Draw the parameters, shape (chain, draw, parameter).
