@@ -12,7 +12,7 @@ from bayesagree._types import Array, Floats, Named, Pair
 from bayesagree.errors import InputError, shorten
 from bayesagree.evaluation._truths import WITHOUT_UNSURE
 from bayesagree.inference.intervals import column_hdi
-from bayesagree.inference.results import settings_of
+from bayesagree.inference.results import settings_of, variable
 from bayesagree.inference.tiers import rank_probabilities, standing
 from bayesagree.metrics.registry import full_name
 
@@ -216,10 +216,11 @@ def pairwise(
     """
     found = ModelScores.of(result, metric, reliability)
     pairs = found.pairs(ci_prob) | ({} if rope is None else found.equivalence(rope))
+    places = {"rank_probability": variable(("model", "rank"), found.places())}
+    coords = dict.fromkeys(PAIR, found.models) | {"rank": np.arange(1, found.models.size + 1)}
     return xr.Dataset(
-        {name: (PAIR, values) for name, values in pairs.items()}
-        | {"rank_probability": (("model", "rank"), found.places())},
-        coords=dict.fromkeys(PAIR, found.models) | {"rank": np.arange(1, found.models.size + 1)},
+        {name: variable(PAIR, values) for name, values in pairs.items()} | places,
+        coords={dim: variable(dim, names) for dim, names in coords.items()},
         attrs=found.attrs | {"ci_kind": "hdi", "ci_prob": ci_prob} | ({} if rope is None else {"rope": rope}),
     )
 

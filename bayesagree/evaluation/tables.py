@@ -136,11 +136,15 @@ def sensitivity_table(result: xr.DataTree) -> pd.DataFrame:
     groups = {"estimate": "posterior", "on_gold_items": "gold_items", "on_other_items": "other_items"}
     groups["annotations_only"] = "annotations_only"
     means = {
-        name: result[group].to_dataset().mean(SAMPLE).to_dataarray("metric")
+        name: {
+            (metric, model): mean
+            for metric, scores in result[group].data_vars.items()
+            for model, mean in zip(scores["model"].values.tolist(), scores.values.mean(axis=(0, 1)).tolist())
+        }
         for name, group in groups.items()
         if group in result
     }
-    return xr.Dataset(means).to_dataframe().reset_index().loc[:, ["metric", "model", *means]]
+    return pd.DataFrame(means).rename_axis(["metric", "model"]).reset_index()
 
 
 def prior_notes(prior_share: float | None) -> list[str]:
