@@ -97,7 +97,7 @@ class Frame(ABC):
     def sets(cls, draws: int) -> int:
         """Return how many sets of parameters a chain of so many draws of items has."""
         # Few consecutive draws share their parameters, as a new set costs a hundred passes over all items.
-        most = max(1, min(8, draws // cls.fewest_sets))
+        most = max(1, min(5, draws // cls.fewest_sets))
         return draws // next(d for d in range(most, 0, -1) if draws % d == 0)
 
     def drawn(self, request: Request) -> Floats:

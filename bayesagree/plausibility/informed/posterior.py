@@ -163,7 +163,7 @@ def informed_dirichlet(
         all labels of ambiguous items: intervals of a model's total variation hold it in .8 of the cases, of EntCE in
         .4 to .6, and both come out too large, by up to .006 and .014. The votes do not show it.
     draws, chains
-        chains x draws draws of all items. Up to eight consecutive draws of a chain share one draw of the
+        chains x draws draws of all items. Up to five consecutive draws of a chain share one draw of the
         parameters.
     random_seed
         Same seed, same draws, on any number of threads.

@@ -98,7 +98,7 @@ def test_draws_have_the_mean_and_sd_of_importance_sampling(problem):
 
 def test_few_draws_share_few_sets_of_parameters(problem):
     """Of 4 x 250 draws that shared sets of five only a hundred were effective."""
-    assert problem.sets(1000) == 125
+    assert problem.sets(1000) == 200
     assert problem.sets(250) == 125
     assert problem.sets(100) == 100
 
