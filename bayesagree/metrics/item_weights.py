@@ -32,11 +32,15 @@ class ItemGroups:
         Raises
         ------
         InputError
-            An item without a group, or a sequence of another length.
+            An item without a group, or a sequence of another length; one slice, which has no rest to compare with.
         """
         if given is None:
             return None
         code, names = pd.factorize(group_of_each(given, items, role).to_numpy(), sort=True)
+        if role == "by" and len(names) < 2:
+            raise InputError(
+                f"by= puts all items into one slice, {shorten(names)}: there is no rest; leave it out"
+            )
         return cls(str(getattr(given, "name", None) or "slice"), np.asarray(names), code)
 
 
