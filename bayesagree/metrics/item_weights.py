@@ -32,15 +32,11 @@ class ItemGroups:
         Raises
         ------
         InputError
-            An item without a group, or a sequence of another length; one slice, which has no rest to compare with.
+            An item without a group, or a sequence of another length.
         """
         if given is None:
             return None
         code, names = pd.factorize(group_of_each(given, items, role).to_numpy(), sort=True)
-        if role == "by" and len(names) < 2:
-            raise InputError(
-                f"by= puts all items into one slice, {shorten(names)}: there is no rest; leave it out"
-            )
         return cls(str(getattr(given, "name", None) or "slice"), np.asarray(names), code)
 
 
