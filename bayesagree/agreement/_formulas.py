@@ -12,6 +12,7 @@ import numpy as np
 
 from bayesagree._types import Floats, Integers, Triple
 from bayesagree.agreement._patterns import pair_counts
+from bayesagree.errors import InputError
 from bayesagree.inference.cells import row_shares
 
 # Largest table of (replicate, pattern) held at once: 32 MB.
@@ -101,7 +102,17 @@ def moments(C: Any, values: Floats) -> Triple:
 
 
 def ratio_distance(values: Floats) -> Floats:
-    """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros."""
+    """Return ((x - y) / (x + y))^2 of pairs of values, 0 of two zeros.
+
+    Raises
+    ------
+    InputError
+        A value below 0, which has no ratio to one above.
+    """
+    if values.min() < 0:
+        raise InputError(
+            f"ratio distances need values of at least 0, and there is {values.min():g}; take level='interval'"
+        )
     both = values[:, None] + values
     return np.divide(values[:, None] - values, both, out=np.zeros_like(both), where=both != 0) ** 2
 

@@ -225,8 +225,8 @@ def krippendorff_alpha(
     Raises
     ------
     InputError
-        Labels without the order, or the numbers, that `level` needs; a distance that is negative, not symmetric, or not
-        0 of equal values.
+        Labels without the order, or the numbers (0 or more for ratios), that `level` needs; a distance that is
+        negative, not symmetric, or not 0 of equal values.
 
     Warns
     -----

@@ -25,7 +25,7 @@ from bayesagree._types import Floats, Pair, Rng
 from bayesagree.agreement._coefficients import FEWEST, Row, few, together
 from bayesagree.agreement._patterns import pair_counts
 from bayesagree.annotations import Ratings
-from bayesagree.errors import InputError, positive_int
+from bayesagree.errors import InputError, positive_int, shorten, warn
 from bayesagree.inference.intervals import hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations
@@ -37,7 +37,8 @@ OTHERS = "annotators like these"
 # Annotators up to which `agreement_table` has them: the time grows with their cube.
 MOST_ANNOTATORS = 100
 KINDS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
-# Differences of ratings that are rounding.
+# Why a kind does not exist; differences of standardised ratings that are rounding.
+ALIKE = "the mean ratings of items do not differ"
 TINY = 1e-12
 # Places of the grid on each axis; draws; logarithms below the top that hold nothing: e^-18.
 NODES, DRAWS, FLAT = 40, 4000, 18.0
@@ -172,6 +173,11 @@ def icc(
     InputError
         Fewer than two items or annotators; no item with two ratings; ratings that are all equal.
 
+    Warns
+    -----
+    UserWarning
+        Kinds that do not exist, NaN.
+
     References
     ----------
     Shrout and Fleiss, Psychological Bulletin 86 (1979) 420-428, doi:10.1037/0033-2909.86.2.420.
@@ -193,6 +199,8 @@ def icc(
     k = None if k is None else positive_int(k, "k")
     rows, variances = _rows(ratings, k, ci_prob, random_seed)
     table = pd.DataFrame(rows).assign(ci_prob=ci_prob, about=OTHERS)
+    if len(none := table["kind"][table["estimate"].isna()]):
+        warn(f"kinds {shorten(none)} do not exist: {ALIKE}")
     table.attrs["variances"] = dict(zip(("item", "annotator", "error"), variances.tolist()))
     return table
 
@@ -210,7 +218,7 @@ def icc_rows(ratings: Ratings, ci_prob: float, random_seed: Seed) -> dict[str, R
         kind, k = row.pop("kind"), row.pop("k")
         note = f"mean of {k} ratings; " * (k > 1) + "components of variance" + parts * (kind in ("2,1", "3,1"))
         if np.isnan(row["estimate"]):
-            note += "; the mean ratings of items do not differ"
+            note += f"; {ALIKE}"
         if n_items < FEWEST:
             row |= {"lower": np.nan, "upper": np.nan}
             note = together(note, few(n_items))
@@ -240,6 +248,7 @@ def _rows(
     matrix, people = None, np.unique(ratings.annotator_index).size
     if ratings.rating.size == np.unique(ratings.item_index).size * people and not ratings.has_repeats:
         matrix = ratings.to_matrix().dropna(how="all").dropna(axis=1, how="all").to_numpy()
+        matrix = (matrix - matrix.mean()) / matrix.std()  # what is tiny depends on the unit
     k = max(round(ratings.item_index.size / np.unique(ratings.item_index).size), 2) if k is None else k
     fits, variances, undefined = {}, np.empty(0), ()
     if matrix is not None and np.ptp(matrix.mean(axis=1)) < TINY:

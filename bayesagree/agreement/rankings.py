@@ -112,7 +112,7 @@ def _item(rankings: Rankings, item: int) -> Item:
     before = (other < own) @ count
     tied = (other == own) @ count
     centred = before + (tied + 1) / 2 - (n_labels + 1) / 2
-    unit = (n_labels**3 - n_labels) / 12
+    unit = max(n_labels**3 - n_labels, 1) / 12  # one label has no order
     sign = np.sign(own - other).reshape(len(block), -1) * np.sqrt(np.outer(count, count)).ravel()
     length = np.sqrt((sign**2).sum(axis=1))
     tau = ratio(sign @ sign.T, np.outer(length, length))  # a ranking without two blocks has none

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bayesagree.agreement._coefficients import REPLICATES, weight_shape
+from bayesagree.agreement._coefficients import FEWEST, REPLICATES, weight_shape
 from bayesagree.agreement._formulas import ratio
 from bayesagree.annotations.spans import Match, Span, read_spans
-from bayesagree.errors import InputError, one_of
+from bayesagree.errors import InputError, one_of, warn
 from bayesagree.inference.intervals import column_hdi
 from bayesagree.inference.streams import Seed, seed_sequence
 
@@ -46,6 +46,11 @@ def span_f1(
     InputError
         No two annotators read the same document, or no span at all.
 
+    Warns
+    -----
+    UserWarning
+        Fewer than three documents in common: no interval.
+
     References
     ----------
     Hripcsak and Rothschild, "Agreement, the F-measure, and reliability in information retrieval", JAMIA 12 (2005),
@@ -54,7 +59,7 @@ def span_f1(
     Examples
     --------
     >>> rows = [("d1", "ann", 0, 6, "NAME"), ("d1", "bob", 0, 6, "NAME"), ("d2", "ann", 2, 4, "NAME")]
-    >>> rows += [("d2", "bob", 3, 4, "NAME")]
+    >>> rows += [("d2", "bob", 3, 4, "NAME"), ("d3", "ann", None, None, None), ("d3", "bob", None, None, None)]
     >>> frame = pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
     >>> span_f1(frame, random_seed=1)["f1"].tolist(), span_f1(frame, match="overlap", random_seed=1)["f1"].tolist()
     ([0.5, 0.5], [1.0, 1.0])
@@ -88,9 +93,12 @@ def span_f1(
     first, second = zip((None, None), *pairs)
     estimate = np.append(np.nanmean(estimate), estimate)
     drawn = np.column_stack([np.nanmean(drawn, axis=1), drawn])
-    lower, upper = column_hdi(drawn, ci_prob)
+    number = np.column_stack([both.any(axis=1), both]).sum(axis=0)
+    if (number < FEWEST).any():
+        warn(f"no interval of F1 where annotators read fewer than {FEWEST} documents in common")
+    lower, upper = np.where(number < FEWEST, np.nan, column_hdi(drawn, ci_prob))
     found = {"annotator": first, "other_annotator": second, "f1": estimate, "lower": lower, "upper": upper}
-    return pd.DataFrame(found | {"n_documents": np.column_stack([both.any(axis=1), both]).sum(axis=0)})
+    return pd.DataFrame(found | {"n_documents": number})
 
 
 def _matches(first: list[Span], second: list[Span], match: Match) -> int:

@@ -61,6 +61,8 @@ def blind(
     parts = {}
     for name in metrics:
         judged = {judge: blind_scores(given, method=judge, metric=name, **of[judge]) for judge in methods}
+        # As in the first table.
+        judged[methods[0]] = tree["posterior"].to_dataset()[name].mean(("chain", "draw"))
         if truth is not None:
             judged["gold"] = hard_label_scores(given, truth, metric=name, positive=how.get("positive"))
         parts[name] = pd.DataFrame({judge: scores.to_series() for judge, scores in judged.items()})

@@ -32,9 +32,9 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     Returns
     -------
     DataFrame
-        Columns model, mean, lower, upper, ``rank_lower``, ``rank_upper`` and ``tier`` (which hold for all models
-        together, as in `compare`), ``prob_best``, ``prob_better`` (than the model in the next row, NaN for the last
-        one), comparisons, component.
+        Columns model, mean, lower, upper, ``rank_lower``, ``rank_upper`` and ``tier`` (of the strengths on every scale,
+        which hold for all models together, as in `compare`), ``prob_best``, ``prob_better`` (than the model in the next
+        row, NaN for the last one), comparisons, component.
 
     Raises
     ------
@@ -56,7 +56,9 @@ def preference_table(result: xr.DataTree, *, scale: Scale = "strength", ci_prob:
     table = pd.DataFrame(
         {"model": posterior["model"].values, "mean": draws.mean(axis=0), "lower": lower, "upper": upper}
     )
-    table = table.assign(**standing(draws, prob=ci_prob)._asdict(), prob_best=rank_probabilities(draws)[:, 0])
+    # A strength, its share of wins and its points have one place in each draw, so that one scale places the models.
+    stand = standing(_flat(posterior["strength"]), prob=ci_prob)
+    table = table.assign(**stand._asdict(), prob_best=rank_probabilities(draws)[:, 0])
     order = np.argsort(-table["mean"].to_numpy(), kind="stable")
     ahead = (draws[:, order[:-1]] > draws[:, order[1:]]).mean(axis=0)
     links = result["components"].to_dataset()

@@ -231,6 +231,8 @@ def _warnings(result: Scores, found: ModelScores, ci_prob: float) -> list[str]:
     warning = dict.fromkeys(
         made.get("left_out", []), "not independent of these annotations: no truth learns from it"
     )
+    some = np.isnan(found.draws[0]).any(axis=0)
+    warning |= dict.fromkeys(found.models[some].astype(str), f"{found.name} does not exist in some draws")
     for draws in found.draws[1:]:
         low, high = column_hdi(draws, ci_prob)
         for m, name in enumerate(found.models.astype(str)):

@@ -21,7 +21,7 @@ from bayesagree.annotations import Annotations
 from bayesagree.annotations.gold import Gold, ItemGroup
 from bayesagree.annotations.missing_predictions import Missing, without_missing
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, say, warn
+from bayesagree.errors import InputError, one_of, say, shorten, warn
 from bayesagree.evaluation._batches import over_batches
 from bayesagree.evaluation._results import PARTS, scored
 from bayesagree.evaluation._truths import by_truth
@@ -267,6 +267,10 @@ def evaluate(
         )
         apart = voted if apart is None else apart
     slices = ItemGroups.of(by, given.items, "by")
+    if slices is not None and slices.names.size < 2:
+        raise InputError(
+            f"by= puts all items into one slice, {shorten(slices.names)}: there is no rest; leave it out"
+        )
     seed = request.random_seed
     weights = ItemWeights(cluster, given.items, request.samples, seed) if items == "bootstrap" else None
     sampled = stream_apart(seed, "sampled truth") if truth_is == "sampled" else None

@@ -161,5 +161,5 @@ def share(part: Any, whole: Any) -> str:
 
 
 def interval(value: float, low: float, high: float) -> str:
-    """Write a number with its interval."""
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+    """Write a number with its interval, which holds it."""
+    return f"{value:.2f} ({min(low, value):.2f} to {max(high, value):.2f})"

@@ -83,10 +83,11 @@ def one_answer(case: Case) -> Finding:
     """Annotators who give every item the same answer."""
     n = case.given.sum(axis=1)
     share_of_answer = case.given.sum(axis=0) / case.given.sum()
+    need(share_of_answer.max() < 1, "answers that differ")
     # The root, for the others err, and on his items less than on all.
     chance = share_of_answer[case.given.argmax(axis=1)] ** (n / 2)
     kinds = pd.Series(getattr(case.annotations, "rating", case.code)).groupby(case.who).nunique()
-    alike = (kinds.reindex(range(n.size)) == 1) & (share_of_answer.max() < 1)
+    alike = kinds.reindex(range(n.size)) == 1
     return _annotators(
         case, np.where(alike, chance, 1.0), lambda j: f"gives the same answer to all {n[j]:.0f} items"
     )

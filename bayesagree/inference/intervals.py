@@ -28,7 +28,8 @@ def eti(draws: Array, prob: float = 0.95) -> tuple[float, float]:
 def column_hdi(draws: Array, prob: float = 0.95) -> tuple[Floats, Floats]:
     """Return the highest density interval of each column of draws, shape (draw, ...), as two arrays (...).
 
-    It holds their mean, which is shown beside it: of draws that are nearly all equal the mean lies outside.
+    It holds their mean, which is shown beside it: of draws that are nearly all equal the mean lies outside. Of a column
+    with a NaN both ends are NaN, as the mean is.
     """
     probability(prob, "ci_prob")
     ordered = np.sort(draws, axis=0)
@@ -37,4 +38,4 @@ def column_hdi(draws: Array, prob: float = 0.95) -> tuple[Floats, Floats]:
     best = width.argmin(axis=0)[None]
     lower, upper = (np.take_along_axis(ordered, place, axis=0)[0] for place in (best, best + inside))
     mean = ordered.mean(axis=0)
-    return np.fmin(lower, mean), np.fmax(upper, mean)
+    return np.minimum(lower, mean), np.maximum(upper, mean)

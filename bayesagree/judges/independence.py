@@ -110,14 +110,18 @@ def effective_judges(
         np.stack, zip(*(_errors(verdict, evidence, shape[1], rng, progress) for rng in rngs))
     )
     warn_of_one_answer(names, verdict)
+    pairs = correlation[..., *np.triu_indices(names.size, 1)]
+    mean = ratio(np.nansum(pairs, axis=-1), np.isfinite(pairs).sum(axis=-1))  # NaN where no two judges err
     few = names[error_rate.mean(axis=(0, 1)) * known.sum() < FEW_ERRORS]
-    if few.size:
+    if np.isnan(mean).all():
+        warn(
+            "no two judges err on some items and are right on others: n_effective and mean_correlation are NaN"
+        )
+    elif few.size:
         warn(
             f"judges {shorten(few)} err on fewer than {FEW_ERRORS} items with a known truth: in simulations such "
             "intervals of n_effective held the true number in .84 to .94 of the cases; find the truth of more items"
         )
-    pairs = correlation[..., *np.triu_indices(names.size, 1)]
-    mean = ratio(np.nansum(pairs, axis=-1), np.isfinite(pairs).sum(axis=-1))  # NaN where no two judges err
     dims = ("chain", "draw", "judge", "other_judge")
     drawn = {"n_effective": worth_of(names.size, mean), "mean_correlation": mean, "correlation": correlation}
     posterior = {name: (dims[: v.ndim], v) for name, v in (drawn | {"error_rate": error_rate}).items()}

@@ -282,8 +282,9 @@ def _check(panel: Panel, target: str) -> None:
     number = np.bincount(panel.system.code, panel.seen, panel.system.levels.size)
     if (number < FEW_ITEMS).any():
         few = panel.system.levels[number < FEW_ITEMS]
+        others = " and the other systems" * (number.size > 1)
         warn(
-            f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the other systems"
+            f"people labelled fewer than {FEW_ITEMS} items of {shorten(few)}: their rates rest on the prior{others}"
         )
     if target == "truth" and np.mean(panel.votes[panel.seen] > 1) < 0.5:
         warn(

@@ -43,11 +43,11 @@ def auc_posterior(
 
     ties one half. It does not depend on how many labels an item has. Each draw weighs the items anew, and with them
     pseudo-items (a Dirichlet process): two whose label has nothing to do with any score, and one that every model ranks
-    right. An interval of the draws is an interval for the population value, from about 15 items on; without
-    pseudo-items it would be too short below a hundred, where two or three positive items happen to stand on top. It
-    cannot reach 1 while annotators disagree: `ceiling` is the value of a model that ranks items by their probability of
-    a positive label. It speaks of these annotators: of five who label everything it holds the value for all annotators
-    half the time in simulation.
+    right (but one that scores all items alike, whose area is 1/2). An interval of the draws is an interval for the
+    population value, from about 15 items on; without pseudo-items it would be too short below a hundred, where two or
+    three positive items happen to stand on top. It cannot reach 1 while annotators disagree: `ceiling` is the value of
+    a model that ranks items by their probability of a positive label. It speaks of these annotators: of five who label
+    everything it holds the value for all annotators half the time in simulation.
 
     Parameters
     ----------
@@ -136,6 +136,7 @@ def _against_labels(order: ScoreOrder, votes: Integers, block: tuple[int, Rng]) 
     own = (positive * negative).sum(axis=1)
     pairs = of_positive * of_negative - own
     right = above * of_negative + below * of_positive + above * below
+    right = right * (np.ptp(order.scores, axis=1, keepdims=True) > 0)  # one score for all ranks nothing right
     won = order.walked(np.ascontiguousarray(positive.T), np.ascontiguousarray(negative.T)) - own / 2
     return np.column_stack([((won + right) / (pairs + right)).T, top])
 

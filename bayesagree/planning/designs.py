@@ -11,7 +11,7 @@ import xarray as xr
 from bayesagree._types import Advance, Floats, Integers, silent
 from bayesagree.annotations import Labels
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, one_of, positive, positive_int, probability, shorten
+from bayesagree.errors import InputError, one_of, positive, positive_int, probability, refuse, shorten
 from bayesagree.inference.streams import Seed, seed_sequence
 from bayesagree.io.doors import as_annotations, as_predictions
 from bayesagree.metrics.registry import Metric
@@ -117,7 +117,8 @@ def plan(
     Raises
     ------
     InputError
-        An empty grid, a pilot of one item, an unknown metric, one annotator without predictions.
+        An empty grid, a pilot of one item, an unknown metric, one annotator without predictions; with `difference` or
+        `power` two best models that are alike.
 
     References
     ----------
@@ -162,7 +163,6 @@ def plan(
     prices = positive(of_item, "cost of an item", zero=True) + positive(of_vote, "cost of a vote") * votes
     positive(of_run, "cost of a run", zero=True)
     designs = designs_to_simulate(n_pilot, sizes.tolist(), votes.tolist())
-    how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
     how = {"items": "bootstrap", "chains": 2, "draws": positive_int(study_draws, "study_draws")}
     how |= {"plausibility": "informed_dirichlet" if auto else plausibility, "progress": progress or silent}
     root = seed_sequence(random_seed)
@@ -213,6 +213,7 @@ def _shown(studies: Studies, sizes: Integers, votes: Integers, two: Any, root: A
         sign = np.zeros(studies.truth.shape[1])
         sign[np.argsort(-studies.truth.mean(axis=0))[:2]] = 1, -1
         sd, border = np.sqrt(sign @ covariance @ sign), sp.special.ndtri((1 + CI_PROB) / 2)
+        refuse(~(sd > 1e-9), lambda _: "difference= and power= need models that differ; the best two are alike")
         if two[0] is not None:
             shown["power"] = sp.special.ndtr(positive(two[0], "difference") / sd - border)
         if two[1] is not None:

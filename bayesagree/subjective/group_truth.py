@@ -10,7 +10,7 @@ from bayesagree._types import SAMPLE, Codes, Floats
 from bayesagree.annotations import Labels
 from bayesagree.annotations.groups import Groups
 from bayesagree.annotations.predictions import Predictions
-from bayesagree.errors import InputError, positive_int, probability, require
+from bayesagree.errors import InputError, positive_int, probability, require, shorten, warn
 from bayesagree.evaluation.scoring import evaluate
 from bayesagree.evaluation.tables import intervals_of
 from bayesagree.inference.cells import cell_sums
@@ -73,6 +73,9 @@ def group_permutation_test(
     rng = np.random.default_rng(seed_sequence(random_seed))
     member = np.flatnonzero(groups.index >= 0)
     observed = _differences(labels, groups.index, groups.names.size)
+    if np.isnan(observed).any():
+        none = shorten(groups.names[np.isnan(observed)])
+        warn(f"no pairs of answers to one item within {none}, or across to others: the difference is NaN")
     at_least = np.ones(observed.size + 1)
     for _ in range(positive_int(permutations, "permutations")):
         index = groups.index.copy()

@@ -1,6 +1,7 @@
 """Every agreement coefficient: published tables, brute force, what must not matter, and intervals."""
 
 import json
+from functools import partial
 from itertools import combinations, permutations
 from math import comb
 
@@ -155,6 +156,20 @@ def test_agreement_weights_are_those_of_gwet():
             assert agreement_weights(kind, values)[j, k] == pytest.approx(weight, abs=1e-12), kind
             assert (agreement_weights(kind, values).diagonal() == 1).all()
     assert agreement_weights("ratio", values[:1]).tolist() == [[1.0]]
+
+
+def test_no_coefficient_has_ratios_of_values_below_zero():
+    """Of -1 and 1 the distance would be 2 / 0: the default table says so, and alpha of .23 and kappa of .16 do not."""
+    labels = Labels.from_matrix([[-1, 2], [0, 0], [1, -1], [1, 1], [2, 2], [-1, -1]], ordered=True)
+    note = agreement_table(labels, random_seed=1).set_index("coefficient").loc["alpha_ratio", "note"]
+    assert note.startswith("ratio distances need values of at least 0")
+    for asked in (
+        partial(krippendorff_alpha, level="ratio"),
+        partial(agreement_table, level="ratio"),
+        partial(agreement_table, weights="ratio", by="pair"),
+    ):
+        with pytest.raises(InputError, match="values of at least 0, and there is -1; take level='interval'"):
+            asked(labels)
 
 
 NAMES = np.array(["ant", "bee", "cat"])

@@ -1,5 +1,7 @@
 """Intraclass correlations by components of variance: published values, a dense oracle, PyMC, coverage."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,6 +35,24 @@ def test_published_values_of_shrout_and_fleiss():
     shown = {name: row["note"] for name, row in icc_rows(COMPLETE, 0.95, 1).items()}
     assert shown["icc_agreement"] == "components of variance: item 2.56, annotator 5.24, error 1.02"
     assert shown["icc_one_way_mean"] == "mean of 4 ratings; components of variance"
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_unit_of_ratings_changes_no_correlation(unit):
+    """Shares of variance have no unit; a floor under the variance of errors once changed those of millionths."""
+    for x in (SHROUT_FLEISS, np.tile([1.0, 3.0, 5.0], (8, 1)) + 0.1):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one, other = (icc(Ratings.from_matrix(c * x, scale=(0, 10 * c)), random_seed=1) for c in (1.0, unit))
+        ends = ["estimate", "lower", "upper"]
+        np.testing.assert_allclose(other[ends], one[ends], atol=1e-5)
+
+
+def test_kinds_that_do_not_exist_are_told():
+    """Items with one mean have no variance that a mean of ratings could tell apart."""
+    with pytest.warns(UserWarning, match="'3,1', '1,k', '3,k' do not exist: the mean ratings of items do not differ"):
+        found = icc(Ratings.from_matrix(np.tile([1.0, 3.0, 5.0], (8, 1)), scale=(1, 5)), random_seed=1)
+    assert found["kind"][found["estimate"].isna()].tolist() == ["3,1", "1,k", "3,k"]
 
 
 @pytest.mark.parametrize("two_way", [True, False])

@@ -70,6 +70,8 @@ def test_full_agreement_and_none_to_measure():
     alone = table(Rankings.from_blocks([[[[0], [1]]]], labels=3))
     assert alone["estimate"].isna().all()
     assert set(alone["note"]) == {"no item has two rankings"}
+    of_one_label = table(rankings_of([[[1], [1]]] * 3))  # NumPy warned of a division by zero
+    assert of_one_label["note"].str.endswith("one block of ties has none").all()
     pairs = Rankings.from_blocks([[[[0], [1]], [[1], [2]]]], labels=3, offered=[[[0, 1], [1, 2]]])
     with pytest.raises(InputError, match="needs the same labels on offer for all"):
         agreement_table(pairs)

@@ -4,6 +4,8 @@ import pytest
 from bayesagree import InputError
 from bayesagree.agreement import span_f1
 
+pytestmark = pytest.mark.filterwarnings("ignore:no interval of F1 where:UserWarning")
+
 
 def frame(rows):
     return pd.DataFrame(rows, columns=["document", "annotator", "start", "end", "label"])
@@ -23,8 +25,18 @@ def test_pairs_and_their_mean():
     # ann and bob mark three spans each and share one; cy read e alone and marked nothing.
     assert found["f1"].tolist() == pytest.approx([1 / 9, 1 / 3, 0, 0])
     assert found["n_documents"].tolist() == [2, 2, 1, 1]
-    assert ((found["lower"] <= found["f1"]) & (found["f1"] <= found["upper"])).all()
     assert span_f1(SPANS, match="overlap", random_seed=1)["f1"].tolist()[1] == pytest.approx(2 / 3)
+
+
+@pytest.mark.filterwarnings("default:no interval of F1 where:UserWarning")
+def test_an_interval_needs_three_documents_in_common():
+    """One document gave 1/3 [1/3, 1/3]: weights of documents say nothing of so few."""
+    more = frame([("f", "ann", 1, 2, "ORG"), ("f", "bob", 1, 2, "ORG")])
+    with pytest.warns(UserWarning, match="no interval of F1 where annotators read fewer than 3 documents in common"):
+        found = span_f1(pd.concat([SPANS, more]), random_seed=1)
+    assert found["n_documents"].tolist() == [3, 3, 1, 1]
+    assert found["lower"].isna().tolist() == found["upper"].isna().tolist() == [False, False, True, True]
+    assert ((found["lower"] < found["f1"]) & (found["f1"] < found["upper"])).tolist() == [True, True, False, False]
 
 
 def test_a_span_matches_once():

@@ -336,6 +336,7 @@ def test_blind(document, folder, models):
     for row in found["methods"]:
         em = blind_scores(models, method="em", metric=row["metric"], leave_one_out=True, random_seed=3)
         assert row["em"] == pytest.approx(em.sel(model=row["model"]).item())
+        assert row["majority"] == pytest.approx(mean[row["metric"]].sel(model=row["model"]).item())
         if row["metric"] == "accuracy":
             assert row["gold"] == pytest.approx(right[row["model"]])
 

@@ -1,6 +1,7 @@
 """Leaderboards, effects, and what else reads the strengths."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesagree import Comparisons, davidson, pairwise
@@ -25,6 +26,20 @@ def test_leaderboard(result):
     assert table["prob_better"][0] == pytest.approx((draws[:, first] > draws[:, second]).mean())
     assert (table["lower"] < table["mean"]).all() and (table["mean"] < table["upper"]).all()
     assert table["prob_best"].sum() == pytest.approx(1)
+
+
+def test_places_and_tiers_do_not_depend_on_the_scale():
+    """The order is one in each draw; of sixty comparisons strengths once gave one tier and shares of wins two."""
+    rng, strength = np.random.default_rng(1), np.array([1.0, 0.5, 0.0, -1.0])
+    left = rng.integers(4, size=60)
+    right = (left + rng.integers(1, 4, size=60)) % 4
+    first_wins = rng.random(60) < 1 / (1 + np.exp(strength[right] - strength[left]))
+    games = pd.DataFrame({"left": left, "right": right, "winner": np.where(first_wins, left, right)})
+    tree = davidson(Comparisons.from_long(games), draws=250, random_seed=1)
+    of_scale = {s: preference_table(tree, scale=s).set_index("model") for s in ("strength", "win_rate", "arena")}
+    places = ["rank_lower", "rank_upper", "tier", "prob_best"]
+    for table in of_scale.values():
+        pd.testing.assert_frame_equal(table[places], of_scale["strength"][places])
 
 
 def test_effects(result):

@@ -62,6 +62,12 @@ def test_dawid_skene_is_scored_on_the_draws_of_the_chosen_variant(case, variant)
         np.testing.assert_allclose(values(tree, name), known, atol=1e-12)
 
 
+def test_one_slice_of_all_items_is_refused(case):
+    """Its rest would be rows of NaN without a reason."""
+    with pytest.raises(InputError, match="by= puts all items into one slice, 'web': there is no rest; leave it out"):
+        evaluate(*case, by=["web"] * 130, plausibility="dirichlet", draws=15)
+
+
 def test_scores_by_risk_are_those_of_the_level_alone(case):
     """Of unanimous items the level is known: the scores are those of `score` on these items."""
     labels = Labels.from_counts(40 * np.eye(4, dtype=int)[np.arange(130) % 4])

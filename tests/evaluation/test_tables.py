@@ -50,6 +50,17 @@ def test_a_model_without_a_score_is_neither_better_nor_worse():
     table, pairs = compare(draws), pairwise(draws)
     assert table["score"].isna().tolist() == [False, True]
     assert np.isnan(table["prob_better"]).all() and np.isnan(pairs["prob_better"]).all()
+    assert table["warning"].tolist() == ["", "score does not exist in some draws"]
+
+
+def test_a_score_that_some_draws_lack_has_no_half_of_an_interval():
+    """Kappa of a model that says "no" to all, where in some draws the truth is "no" throughout: 0 to NaN once."""
+    draws = np.linspace(0.3, 0.5, 40).reshape(1, 20, 2)
+    draws[0, ::2, 1] = np.nan
+    scores = xr.DataArray(draws, dims=("chain", "draw", "model"), coords={"model": ["a", "b"]}, name="kappa")
+    row = compare(xr.DataTree.from_dict({"posterior": scores.to_dataset()})).loc["b"]
+    ends = ["lower", "upper", "difference", "difference_lower", "difference_upper"]
+    assert row[["score", *ends]].isna().all() and row["warning"] == "kappa does not exist in some draws"
 
 
 VOTES = Labels.from_matrix([["no", "no"], ["yes", "no"], ["no", "no"]], labels=["no", "yes", "perhaps"])

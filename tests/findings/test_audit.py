@@ -146,6 +146,8 @@ def test_items_that_one_vote_may_turn_are_named_beyond_one_in_ten():
     assert found.where == [0, 1, 2] and "majority of 0.50 (" in found.said
     tenth = looked("few_votes", ba.Labels.from_counts([[2, 1]] + [[3, 0]] * 9))
     assert tenth.where == [] and "0.10 (" in tenth.said
+    every = looked("few_votes", ba.Labels.from_counts(open_))
+    assert "majority of 1.00 (0.40 to 1.00) of" in every.said  # a share lies in its interval
 
 
 @pytest.mark.parametrize(("lacking", "severity"), [(1, None), (2, "critical")])
@@ -189,7 +191,8 @@ def test_an_annotator_of_one_answer_is_as_likely_as_the_root_of_its_share():
     said = np.column_stack([["a"] * 20, ["a"] * 10 + ["b"] * 10])
     found = looked("one_answer", ba.Labels.from_matrix(said, annotators=["idle", "other"]))
     assert found.chance == pytest.approx(2 * 0.75**10)
-    assert looked("one_answer", ba.Labels.from_matrix(np.full((20, 2), "a"))).chance == 1
+    with pytest.raises(ba.InputError, match="answers that differ"):  # all give one: nothing tells who is idle
+        looked("one_answer", ba.Labels.from_matrix(np.full((20, 2), "a")))
     with pytest.raises(ba.InputError, match="an annotator with 20 answers"):
         looked("one_answer", ba.Labels.from_matrix(said[1:]))
 

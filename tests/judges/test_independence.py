@@ -88,6 +88,15 @@ def test_a_judge_of_one_answer_is_named():
         )
 
 
+def test_a_panel_that_never_errs_has_no_number():
+    """Its NaN came with a hint about the intervals of few errors."""
+    truth, _ = panel(60)
+    judges = Labels.from_matrix(np.column_stack([truth, truth]), labels=[0, 1])
+    with pytest.warns(UserWarning, match="^no two judges err on some items and are right on others: n_effective"):
+        drawn = effective_judges(judges, dict(enumerate(truth)), draws=50, random_seed=1)["posterior"]
+    assert np.isnan(drawn["n_effective"]).all()
+
+
 def test_a_judge_who_never_errs_counts_in_no_mean():
     truth, said = panel(600)
     said[:, 3] = truth

@@ -253,6 +253,14 @@ def test_systems_of_few_people_are_named(asked, recwarn):
     said = [str(one.message) for one in recwarn if str(one.message).startswith("people labelled fewer")]
     named = {9: "items of 'a', 'b', 'c': their", 10: "items of 'b', 'c': their"}[asked]
     assert [named in text for text in said] == [True], said
+    assert said[0].endswith("rest on the prior and the other systems")
+
+
+@pytest.mark.filterwarnings("default:people labelled fewer")
+def test_one_system_of_few_people_rests_on_the_prior():
+    verdicts, people, _ = data(n=60, asked=5)
+    with pytest.warns(UserWarning, match="items of 'all': their rates rest on the prior$"):
+        corrected_rate(verdicts, people, **(FEW | {"draws": 2}))
 
 
 def test_columns_of_the_regression_are_as_wide_as_their_priors():

@@ -34,6 +34,18 @@ def test_draws_are_shared_by_the_models():
     np.testing.assert_array_equal(auc.sel(model="X"), auc.sel(model="Y"))
 
 
+def test_one_score_for_all_items_has_an_area_of_one_half():
+    """Whatever the labels: the pseudo-item that models rank right would give .53 [.50, .58] on thirty items."""
+    labels, predictions = containers()
+    alike = np.full((6, 2), 0.5)
+    models = Predictions.from_scores({"A": predictions.scores[0], "alike": alike}, labels=[0, 1])
+    auc = auc_posterior(labels, models, draws=50, random_seed=1)["posterior/auc"]
+    np.testing.assert_allclose(auc.sel(model="alike"), 0.5, rtol=1e-12)
+    np.testing.assert_array_equal(
+        auc.sel(model="A"), auc_posterior(labels, predictions, draws=50, random_seed=1)["posterior/auc"].sel(model="A")
+    )
+
+
 @pytest.mark.parametrize("random_seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_label_level_equals_a_plain_dirichlet_process(random_seed):
     """Items, and pseudo-items one by one: 40 of chance on the score of an item, one on top, one at the bottom."""

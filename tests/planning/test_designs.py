@@ -165,3 +165,6 @@ def test_power_is_that_of_normal_estimates():
     np.testing.assert_allclose(found["power"], (estimates > 1.959964 * sd[..., None]).mean(axis=-1), atol=0.01)
     with pytest.raises(InputError, match="difference= and power= are of two models"):
         plan(pilot, **design, metric="fleiss_kappa", power=0.8)
+    twins = Predictions.from_scores({"A": noise[0], "B": noise[0]}, labels=[0, 1])
+    with pytest.raises(InputError, match="the best two are alike"):  # not: a power of 1 for any difference
+        plan(pilot, twins, plausibility="dirichlet", **design, difference=0.05)

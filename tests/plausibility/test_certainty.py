@@ -129,6 +129,17 @@ def test_agreement_of_one_annotator_is_nan_and_says_so():
     assert np.isnan(value.sel(item="b"))
 
 
+def test_a_certainty_that_says_nothing_is_told():
+    """Votes that all name one label leave it certain only if there is no other: .93 with "b" among the labels."""
+    votes = [["a", "a"]] * 3
+    with pytest.warns(UserWarning, match="'a' is the only label, of which every item is certain; name all possible"):
+        alone = dirichlet(Labels.from_matrix(votes), draws=50, random_seed=1)
+    among = dirichlet(Labels.from_matrix(votes, labels=["a", "b"]), draws=50, random_seed=1)
+    np.testing.assert_allclose(annotation_certainty(alone, exact=True), 1.0)
+    assert (annotation_certainty(among, exact=True) < 0.95).all()
+
+
+@pytest.mark.filterwarnings("ignore:.* is the only label:UserWarning")
 @pytest.mark.parametrize(("counts", "expected"), [([[5]], 1.0), ([[1, 1]], 0.5), ([[0, 0, 0], [3, 3, 3]], 1 / 3)])
 def test_one_label_and_items_that_say_nothing(counts, expected):
     tree = dirichlet(Labels.from_counts(counts), draws=50, random_seed=1)

@@ -20,7 +20,7 @@ import xarray as xr
 
 from bayesagree._types import Floats
 from bayesagree.annotations import Labels
-from bayesagree.errors import positive
+from bayesagree.errors import positive, shorten, warn
 from bayesagree.inference.posterior import Request
 from bayesagree.inference.streams import Seed
 from bayesagree.io.doors import as_annotations
@@ -51,6 +51,11 @@ class Dirichlet(DirichletItems):
         """Return the shapes of all items: gamma times the counts plus the prior."""
         weight = positive(self.reliability, "reliability", zero=True) * annotations.count.astype(float)
         prior = prior_shape(self.prior, annotations.categories.size)
+        if prior.size < 2:
+            only = shorten(annotations.categories)
+            warn(
+                f"{only} is the only label, of which every item is certain; name all possible labels with labels=[...]"
+            )
         return shapes_of(annotations.item_index, annotations.label_index, weight, annotations.items.size, prior)
 
     def model(self, annotations: Labels) -> "pm.Model":
@@ -117,6 +122,11 @@ def dirichlet(
         A negative reliability, a prior that is not positive or has the wrong length.
     SizeError
         A result too large for memory, with its size and the way out.
+
+    Warns
+    -----
+    UserWarning
+        One label alone, of which every item is certain whatever its votes.
 
     References
     ----------

@@ -121,6 +121,7 @@ def test_exact_certainty_at_the_edges(shape):
         np.testing.assert_allclose(probability, [0.25, 0.5, 0.25], atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.* is the only label:UserWarning")
 @given(COUNTS, st.randoms(use_true_random=False), st.sampled_from([0.1, 1.0, 7.0]))
 @settings(max_examples=50, deadline=None)
 def test_label_and_item_order_change_nothing(counts, random, reliability):
