@@ -55,7 +55,7 @@ def blind(
         how["crowd"] = read_annotations(crowd, **vars(columns), labels=labels, duplicates=duplicates)
     if positive is not None:
         how["positive"] = one_named(positive, labels)
-    of = {judge: how if judge in WITH_CROWD else how | {"crowd": None} for judge in methods}
+    of: Any = {judge: how if judge in WITH_CROWD else how | {"crowd": None} for judge in methods}
     tree = blind_posterior(given, method=methods[0], metrics=tuple(metrics), **of[methods[0]] | vars(sampling))
     truth = None if gold is None else by_item(gold, columns.item, columns.label).to_dict()
     parts = {}
