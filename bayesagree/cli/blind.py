@@ -39,6 +39,7 @@ def blind(
     """
     import pandas as pd
 
+    from bayesagree._types import SAMPLE
     from bayesagree.blind import independence_check
     from bayesagree.blind.scores import WITH_CROWD, blind_posterior, blind_scores
     from bayesagree.evaluation.tables import score_table
@@ -60,9 +61,8 @@ def blind(
     truth = None if gold is None else by_item(gold, columns.item, columns.label).to_dict()
     parts = {}
     for name in metrics:
-        judged = {judge: blind_scores(given, method=judge, metric=name, **of[judge]) for judge in methods}
-        # As in the first table.
-        judged[methods[0]] = tree["posterior"].to_dataset()[name].mean(("chain", "draw"))
+        judged = {methods[0]: tree["posterior"].to_dataset()[name].mean(SAMPLE)}
+        judged |= {judge: blind_scores(given, method=judge, metric=name, **of[judge]) for judge in methods[1:]}
         if truth is not None:
             judged["gold"] = hard_label_scores(given, truth, metric=name, positive=how.get("positive"))
         parts[name] = pd.DataFrame({judge: scores.to_series() for judge, scores in judged.items()})
