@@ -12,7 +12,10 @@ from bayesagree.errors import warn
 # Distinct values of labels; more are texts or names.
 MOST_LABELS = 30
 # Names of columns that hold the truth, without case and marks.
-GOLD = "gold goldlabel goldstandard truth truelabel ytrue groundtruth majority adjudicated consensus finallabel"
+_GOLD = (
+    "gold goldlabel goldstandard truth truelabel ytrue groundtruth majority adjudicated consensus finallabel"
+)
+GOLD = {*_GOLD.split()}
 # Names of rows and columns of a spreadsheet that summarise the others.
 TOTALS = {"mean", "average", "avg", "total", "grandtotal", "sum", "median"}
 
@@ -61,7 +64,7 @@ def nested(cells: Any) -> bool:
 def warn_of_gold(names: Any, role: str, file: str) -> None:
     """Point out what is named as the truth is, or as a summary is."""
     for name in names:
-        if (word := plain(name) if isinstance(name, str) else "") in GOLD.split():
+        if (word := plain(name) if isinstance(name, str) else "") in GOLD:
             warn(
                 f"{file}: {role} {name!s} is named as the truth is; if it is, give it a file of its own (gold)"
             )
