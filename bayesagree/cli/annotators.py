@@ -34,6 +34,7 @@ def annotators(
     """
     import pandas as pd
 
+    from bayesagree._types import SAMPLE
     from bayesagree.inference.results import settings_of
     from bayesagree.plausibility.calibration import label_probability
     from bayesagree.plausibility.dawid_skene._results import choice_notes, require_mixed
@@ -65,7 +66,7 @@ def annotators(
     found = given.groupby(crowd.annotator_index).sum().reindex(range(len(table)))
     table.insert(2, "matches_truth", found["right"] / found["n"])
     table = table.sort_values("flags", key=lambda flags: flags.map(len) == 0, kind="stable")
-    confusion = tree["posterior/confusion"].mean(("chain", "draw")).rename("probability")
+    confusion = tree["posterior/confusion"].mean(SAMPLE).rename("probability")
     tables = [
         Table("annotators", table, "Annotators, flagged first; intervals are HDI 0.95", most=_SHOWN),
         Table("confusion", confusion.to_dataframe().reset_index(), most=0),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.errors import InputError, SizeError
 
 # How each engine draws.
@@ -49,7 +50,7 @@ def result_tree(
         data: Any = variables
         if not isinstance(data, xr.Dataset):
             data = xr.Dataset({name: variable(*given) for name, given in data.items()})
-        names = {dim: np.arange(data.sizes[dim]) for dim in ("chain", "draw") if dim in data.sizes} | {**coords}
+        names = {dim: np.arange(data.sizes[dim]) for dim in SAMPLE if dim in data.sizes} | {**coords}
         data = data.assign_coords({dim: variable(dim, names[dim]) for dim in names if dim in data.sizes})
         datasets[f"/{group}"] = data.assign_attrs(library if "draw" in data.sizes else {})
     tree = xr.DataTree.from_dict(datasets)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy as sp
 
-from bayesagree._types import Advance, Floats, Rng
+from bayesagree._types import Advance, Floats, Rng, silent
 
 # Degrees of freedom of the t distribution; jumps before each slice; turns that are tried on an ellipse, beyond which a
 # chain stays.
@@ -94,7 +94,7 @@ def chains_of(
     draws: int,
     chains: int,
     rng: Rng,
-    progress: Advance = lambda n: None,
+    progress: Advance = silent,
     sweeps: int = SWEEPS,
 ) -> Floats:
     """Draw parameters, shape (chain, draw, parameter), by chains that begin near modes, by the mass that these have.

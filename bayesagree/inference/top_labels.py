@@ -58,8 +58,8 @@ def require_distributions(tree: xr.DataTree, off: float) -> None:
     Their sums are 1 but for less than `off`.
     """
     shown = tree["posterior"]["plausibility"].isel(draw=[0, -1]).transpose("item", ..., "category")
-    # Sums by xarray would import Dask's arrays.
-    total, least = shown.values.sum(axis=-1), shown.values.min(axis=-1)
+    values = shown.values  # sums by xarray would import Dask's arrays
+    total, least = values.sum(axis=-1), values.min(axis=-1)
     wrong = ~((np.abs(total - 1) < off) & (least >= 0)).reshape(len(total), -1).all(axis=1)
     if wrong.any():
         at = int(wrong.argmax())

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesagree._types import SAMPLE
 from bayesagree.annotations._columns import names_array, pandas_frame
 from bayesagree.errors import InputError, place_of, say, shorten, warn
 from bayesagree.inference.intervals import column_hdi
@@ -240,7 +241,7 @@ def _summary(values: xr.DataArray, prob: float) -> pd.DataFrame:
     values = values.reset_coords(drop=True)
     if not {"chain", "draw"} <= set(values.dims) or values.dtype.kind not in "fiub":
         return cells(values.to_dataset(name="value")).assign(ci_kind=None)
-    draws = values.stack(sample=("chain", "draw")).transpose("sample", ...).astype(float)
+    draws = values.stack(sample=SAMPLE).transpose("sample", ...).astype(float)
     mean = draws.mean("sample")
     ends = column_hdi(draws.values.reshape(len(draws), -1), prob)
     lower, upper = (mean.copy(data=end.reshape(mean.shape)) for end in ends)

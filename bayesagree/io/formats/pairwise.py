@@ -68,8 +68,9 @@ def read(file: File, question: str | None) -> Found:
 def with_verdict(rows: Any, winner: str | None) -> tuple[Any, int]:
     """Return the comparisons that someone decided, their rows named as before, and the number of the others."""
     name = winner or _one_of(WINNERS, rows.columns)
-    cells = rows[name] if name in rows.columns else rows.index.to_series()
-    broken = cells.isna() | (cells.astype(str) == "error")
+    if name not in rows.columns:
+        return rows, 0
+    broken = rows[name].isna() | (rows[name].astype(str) == "error")
     return rows[~broken], int(broken.sum())
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesagree._types import Advance, Floats, Rng
+from bayesagree._types import Advance, Floats, Rng, silent
 from bayesagree.annotations.predictions import Predictions
 from bayesagree.errors import shorten, warn
 from bayesagree.inference.convergence import ENOUGH_DRAWS, MODES_APART, diagnostics, of_parameters
@@ -85,9 +85,7 @@ class Frame(ABC):
         density = posterior(lambda theta: number @ values(theta), prior)
         return chains_of(density, [fit], draws, chains, rng, progress, self.a_draw)
 
-    def parameters(
-        self, draws: int, chains: int, random_seed: Seed, progress: Advance = lambda done: None
-    ) -> Floats:
+    def parameters(self, draws: int, chains: int, random_seed: Seed, progress: Advance = silent) -> Floats:
         """Draw the parameters from their own stream, shape (chain, draw, parameter)."""
         rng = np.random.default_rng(stream_apart(random_seed, "parameters"))
         with one_blas_thread():
@@ -104,7 +102,7 @@ class Frame(ABC):
         """Draw the parameters of a request, once, shape (chain, draw, parameter)."""
         key = self.sets(request.draws), request.chains, request.random_seed
         if key not in self._drawn:
-            self._drawn[key] = self.parameters(*key, request.progress or (lambda done: None))
+            self._drawn[key] = self.parameters(*key, request.progress or silent)
             warn_of_chains(self.layout.names, self._drawn[key])
         return self._drawn[key]
 
